@@ -1,0 +1,32 @@
+"""Mercer: kernel PCA to rely on. Public names are resolved on first use; importing this costs nothing."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "KernelPCA": "mercer.estimators.kernel_pca",
+    "Expansion": "mercer.expansion",
+    "load": "mercer.io.persist",
+}
+_MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
+
+__all__ = ["Expansion", "KernelPCA", "__version__", "load"]
+
+if TYPE_CHECKING:
+    from mercer.estimators.kernel_pca import KernelPCA
+    from mercer.expansion import Expansion
+    from mercer.io.persist import load
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    if name in _MODULES:
+        return import_module(f"mercer.{name}")
+    raise AttributeError(f"module 'mercer' has no attribute {name!r}; it offers {', '.join(__dir__())}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

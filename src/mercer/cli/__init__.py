@@ -1,0 +1,1 @@
+"""The command line: every command in a small file, no arithmetic."""

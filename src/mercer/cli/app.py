@@ -1,0 +1,15 @@
+"""The `mercer` command."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line, or say what to install where its dependencies are missing."""
+    try:
+        from mercer.cli.root import app
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("typer", "rich"):
+            raise
+        sys.stderr.write(f"The command line needs {error.name}. Install it with: pip install 'mercer[cli]'\n")
+        sys.exit(2)
+    app(prog_name="mercer")

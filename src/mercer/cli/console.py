@@ -1,0 +1,42 @@
+"""Where the command line writes: results to standard output, messages to standard error."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+out = Console()
+err = Console(stderr=True)
+
+
+def say(message: str) -> None:
+    """Tell what was done, beside the output, which may be piped."""
+    err.print(Text(message), soft_wrap=True)
+
+
+def fail(error: BaseException) -> None:
+    """Show an error as one red line; texts of many lines carry their point in the first."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, MemoryError):
+        lines = [f"Out of memory. {lines[0]} Fit on fewer rows, for example with --rows 20000."]
+    err.print(Text(f"Error: {lines[0]}", style="bold red"), soft_wrap=True)
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning as one yellow line, without the place in the code."""
+    err.print(Text(f"Warning: {message}", style="yellow"), soft_wrap=True)
+
+
+def show(title: str, table: Table) -> None:
+    """Print a table below its title, which may be wider."""
+    out.print(Text(title, style="bold"), soft_wrap=True)
+    out.print(table)
+
+
+def grid(*columns: str) -> Table:
+    """Make an empty table; numbers go into all columns but the first."""
+    table = Table()
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
+    return table

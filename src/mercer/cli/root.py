@@ -1,0 +1,70 @@
+"""The root of the command line: version, help, and errors that end in one line."""
+
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import mercer
+from mercer.cli import console, demo, fit, info, project
+from mercer.errors import MercerError
+
+# What goes wrong because of data, files or parameters; anything else is a defect and shows its traceback.
+_USER_ERRORS = (MercerError, ValueError, TypeError, OSError, MemoryError)
+
+
+class Group(TyperGroup):
+    """Commands whose errors about data end as one red line and exit code 2, or with --debug as they are."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Let --debug stand anywhere, since it is added to a command that has just failed."""
+        if "--debug" in args:
+            args = ["--debug", *(arg for arg in args if arg != "--debug")]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, with warnings shown as one yellow line each."""
+        with warnings.catch_warnings():
+            warnings.showwarning = console.show_warning
+            # Columns are matched by name when a file is read; what reaches the model is a plain array.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError:
+                raise  # the reader of our output has gone, as `head` does; nothing is wrong
+            except _USER_ERRORS as error:
+                if ctx.params.get("debug"):
+                    raise
+                console.fail(error)
+                raise typer.Exit(2) from error
+
+
+app = typer.Typer(cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.out.print(f"mercer {mercer.__version__}", highlight=False)
+        raise typer.Exit()
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Kernel PCA on files: fit a model, project, score and denoise rows with it.
+
+    Files are told by their suffix: .npy, .npz, .csv, .tsv, .parquet, .jsonl; - is standard input or output.
+    """
+
+
+app.command("fit")(fit.fit)
+app.command("transform")(project.transform)
+app.command("score")(project.score)
+app.command("denoise")(project.denoise)
+app.command("info")(info.info)
+app.command("demo")(demo.demo)

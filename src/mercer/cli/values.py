@@ -1,0 +1,46 @@
+"""Texts of the command line turned into parameter values."""
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def value(text: str) -> Any:
+    """Read a number, a list, true, false or none; anything else stays a text."""
+    if text.strip().lower() in _WORDS:
+        return _WORDS[text.strip().lower()]
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return text
+
+
+def components(text: str) -> int | float | None:
+    """Read a number of components, a share of the variance, or `all`."""
+    parsed = None if text.lower() == "all" else value(text)
+    if parsed is None or isinstance(parsed, int | float):
+        return parsed
+    raise ValueError(f"--components is {text!r}; give a number such as 10, a share such as 0.9, or all.")
+
+
+def gamma(text: str) -> float | str | None:
+    """Read a kernel width: a number, `median`, or none for 1 / number of columns."""
+    parsed = value(text)
+    if parsed is None or parsed == "median" or isinstance(parsed, int | float):
+        return float(parsed) if isinstance(parsed, int) else parsed
+    raise ValueError(f"--gamma is {text!r}; give a number such as 0.1, median, or none.")
+
+
+def settings(pairs: Iterable[str]) -> dict[str, Any]:
+    """Read `name=value` pairs."""
+    parsed = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(
+                f"--set {pair} is not of the form name=value; write for example --set alpha=0.1."
+            )
+        parsed[name.strip()] = value(text)
+    return parsed

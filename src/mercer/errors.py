@@ -1,0 +1,28 @@
+"""Exceptions and warnings that Mercer raises, each with a text that helps."""
+
+
+class MercerError(Exception):
+    """Base of all errors that only Mercer raises."""
+
+
+class ModelFileError(MercerError, ValueError):
+    """A model file is truncated, altered, oversized, foreign, or cannot be written."""
+
+
+class NotSaveableError(ModelFileError, TypeError):
+    """The estimator holds something that no data file can carry, such as a function."""
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """The kernel matrix has negative eigenvalues outside the components that were kept."""
+
+
+class PreImageWarning(UserWarning):
+    """The pre-images found are far, in feature space, from what they should represent."""
+
+
+class MissingExtraError(MercerError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}. Install it with: pip install 'mercer[{extra}]'")

@@ -1,0 +1,156 @@
+"""What every decomposition estimator shares: everything that follows from its expansion."""
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.apply.preimage import Anchors, feature_residual, find_preimages
+from mercer.arrays import Array, Points
+from mercer.errors import PreImageWarning
+from mercer.events import Channel, Observer
+from mercer.expansion import Expansion
+from mercer.io import persist
+from mercer.kernels.functions import Kernel
+from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
+from mercer.progress import observers as progress_observers
+
+_BAD_PREIMAGE = 0.5  # of the mean squared distance from the mean
+
+
+class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators whose fitted state is an `Expansion`."""
+
+    expansion_: Expansion
+    observers: tuple[Observer, ...] = ()
+    _fitted_attributes: tuple[str, ...] = ("expansion_", "gamma_", "n_features_in_", "feature_names_in_")
+
+    # -- fitting -------------------------------------------------------------------------------------------------
+
+    def _channel(self) -> Channel:
+        return Channel((*self.observers, *progress_observers(self.verbose)))
+
+    def _make_kernel(self, X: Points) -> Kernel:
+        """Freeze gamma as `gamma_` and return the kernel object that the parameters describe."""
+        self.gamma_ = resolve_gamma(self.gamma, X)
+        spec = KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {})
+        return resolve_kernel(spec, X)
+
+    # -- what follows from the expansion --------------------------------------------------------------------------
+
+    @property
+    def eigenvalues_(self) -> Array:
+        """Eigenvalues of the centred kernel matrix, descending."""
+        return self.expansion_.eigenvalues
+
+    @property
+    def explained_variance_(self) -> Array:
+        """Variance along each component: eigenvalues_ / (n - 1)."""
+        return self.eigenvalues_ / max(self.expansion_.n_seen - 1, 1)
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """Share of the total variation (the trace of the centred kernel matrix) along each component."""
+        trace = self.expansion_.trace
+        return self.eigenvalues_ / trace if trace else np.zeros_like(self.eigenvalues_)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of rows that the model was fitted on."""
+        return self.expansion_.n_seen
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.expansion_.n_components
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores of the rows of X on the components, (n_samples, n_components)."""
+        check_is_fitted(self)
+        return self.expansion_.project(self._check(X))
+
+    def reconstruction_error(self, X: Any, diagonal: Array | None = None) -> Array:
+        """Return each row's squared distance, in feature space, from the subspace of the components.
+
+        With kernel="precomputed" give k(x, x) of the rows as `diagonal`.
+        """
+        check_is_fitted(self)
+        return self.expansion_.residual(self._check(X), diagonal)
+
+    def _check(self, X: Any) -> Points:
+        from mercer.estimators.validation import check_rows
+
+        return check_rows(self, X, reset=False)
+
+    # -- pre-images ----------------------------------------------------------------------------------------------
+
+    def inverse_transform(self, X: Any, *, return_residual: bool = False) -> Any:
+        """Return rows in input space whose images come close to the given scores, by the `preimage` method.
+
+        With return_residual=True also return the squared feature-space distance between each answer's image and what
+        it should represent; where these are large, a `PreImageWarning` says so in any case.
+        """
+        check_is_fitted(self)
+        scores = self._check_scores(X)
+        found = self._find_preimages(scores)
+        residual = self._preimage_residual(scores, found)
+        return (found, residual) if return_residual else found
+
+    def _check_scores(self, X: Any) -> Array:
+        from sklearn.utils import check_array
+
+        scores: Array = check_array(X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False)
+        if scores.shape[1] != self.expansion_.n_components:
+            raise ValueError(
+                f"inverse_transform needs scores with {self.expansion_.n_components} columns, as transform returns "
+                f"them; {scores.shape[1]} came."
+            )
+        return scores
+
+    def _anchors(self) -> Anchors:
+        points = self.expansion_.points
+        return Anchors(points, self.expansion_.project(points))
+
+    def _find_preimages(self, scores: Array) -> Array:
+        options = {"alpha": self.alpha} if self.preimage == "ridge" else {}
+        return find_preimages(self.preimage, self.expansion_, scores, self._anchors(), **options)
+
+    def _preimage_residual(self, scores: Array, found: Array) -> Array:
+        residual = feature_residual(self.expansion_, scores, found)
+        scale = (self.expansion_.trace or 0.0) / max(self.expansion_.n_seen, 1)
+        share = float(np.mean(residual > _BAD_PREIMAGE * scale)) if residual.size and scale > 0 else 0.0
+        if share > 0.5:
+            warnings.warn(
+                f"{share:.0%} of the pre-images are far from what they should represent: their feature-space residual "
+                f"exceeds half the mean squared distance from the mean ({scale:.3g}; median residual "
+                f"{np.median(residual):.3g}). Try another `preimage` method, more components or a wider kernel; "
+                "return_residual=True gives the values.",
+                PreImageWarning,
+                stacklevel=3,
+            )
+        return residual
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, atomically; `mercer.load(path)` reads it back. No code is stored."""
+        check_is_fitted(self)
+        persist.save(self, path)
+
+    def _saved_state(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._fitted_attributes if hasattr(self, name)}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        for name in self._fitted_attributes:
+            if name in state:
+                setattr(self, name, state[name])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

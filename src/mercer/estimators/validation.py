@@ -1,0 +1,75 @@
+"""Checks of what users pass in: scikit-learn's, with advice added where its texts stop short."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+from sklearn.utils.validation import validate_data
+
+from mercer.arrays import Points
+from mercer.kernels.functions import Kernel
+from mercer.kernels.resolve import KERNEL_NAMES
+
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
+    "gamma": [Interval(Real, 0, None, closed="left"), StrOptions({"median"}), None],
+    "degree": [Interval(Real, 0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "kernel_params": [dict, None],
+}
+
+OUTPUT_CONSTRAINTS: dict[str, list[Any]] = {
+    "preimage": [StrOptions({"auto", "exact", "ridge", "mika", "kwok", "gradient"})],
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "verbose": ["verbose"],
+}
+
+COMPONENTS: list[Any] = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="neither"),
+    None,
+]
+
+__all__ = ["COMPONENTS", "KERNEL_CONSTRAINTS", "OUTPUT_CONSTRAINTS", "Interval", "Options", "StrOptions", "check_rows"]
+
+_ADVICE = (
+    ("could not convert", "Every feature must be a number: encode text and categories first, e.g. with OneHotEncoder."),
+    ("Complex data", "Pass real features, for example the real and imaginary parts side by side."),
+    ("dtype='numeric' is not compatible", "Every feature must be a number: encode text and categories first."),
+    ("argument must be a string or a real number", "Every cell must be a single number: flatten nested values."),
+    ("contains NaN", "Fill the gaps (SimpleImputer) or drop those rows (X[~np.isnan(X).any(axis=1)])."),
+    ("contains infinity", "Replace or drop infinite values (np.isfinite tells where they are), or rescale the data."),
+    ("0 sample(s)", "Pass at least one row."),
+    ("0 feature(s)", "Pass at least one column."),
+    ("Expected 2D array", "Rows are samples and columns are features."),
+    ("features, but", "Pass the same columns, in the same order, as in fit."),
+)
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True) -> Points:
+    """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice."""
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            copy=copy,
+            accept_sparse="csr" if sparse else False,
+            dtype=[np.float64, np.float32],
+        )
+    except (ValueError, TypeError) as error:
+        advice = next((text for sign, text in _ADVICE if sign in str(error)), None)
+        if advice is None or type(error) not in (ValueError, TypeError):
+            raise
+        raise type(error)(f"{error}\n{advice}") from None
+
+
+def check_square(K: Points) -> Points:
+    """Return a precomputed kernel matrix as a dense array, or say why it cannot be one."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square matrix of kernel values between all training rows; one of "
+            f"{K.shape[0]} x {K.shape[1]} came. Pass kernel(X, X), or pass the data with kernel='rbf'."
+        )
+    return K.toarray() if hasattr(K, "toarray") else K

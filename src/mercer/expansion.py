@@ -1,0 +1,159 @@
+"""The one form that every model ends in: components as linear combinations of mapped points.
+
+Component k is u_k = sum_i coef[k, i] phi(points[i]), the mean is sum_i nu[i] phi(points[i]), and
+
+    project(x) = coef @ k(points, x) - offset        with offset = coef @ K @ nu.
+
+Everything that follows a fit (projection, residual, pre-image, distance between models, file) is written for this.
+"""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.tiles import PointBlocks, available_threads
+
+_SMALL = 1e-12  # relative size below which a direction of the metric counts as absent
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A linear subspace of feature space with its mean, in terms of stored points."""
+
+    points: Points  # (m, d) dense or CSR; (m,) column numbers for a precomputed kernel
+    coef: Array  # (r, m)
+    offset: Array  # (r,)
+    eigenvalues: Array  # (r,)
+    kernel: Kernel
+    n_seen: int
+    gram: Array  # (r, r), coef K coef^T: the identity where components are orthonormal
+    nu: Array | None = None  # (m,), coefficients of the mean; None: not centred
+    mean_norm: float = 0.0  # nu^T K nu
+    trace: float | None = None  # total variation of what was seen
+
+    def __repr__(self) -> str:
+        shape = f"{self.n_components} components on {self.n_points} points"
+        return f"Expansion({shape}, kernel={self.kernel!r}, n_seen={self.n_seen})"
+
+    def __getstate__(self) -> dict[str, object]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
+
+    @property
+    def n_components(self) -> int:
+        """Return the number of components."""
+        return int(self.coef.shape[0])
+
+    @property
+    def n_points(self) -> int:
+        """Return the number of stored points."""
+        return n_rows(self.points)
+
+    @cached_property
+    def _blocks(self) -> PointBlocks:
+        floating = np.issubdtype(self.points.dtype, np.floating)
+        return PointBlocks(self.kernel, self.points, self.points.dtype if floating else np.float64)
+
+    def kernel_blocks(self, X: Points) -> PointBlocks:
+        """Return the points, prepared for blocks of the precision that X and the points share."""
+        dtype = np.result_type(X.dtype, self._blocks.dtype)
+        if isinstance(self.kernel, Precomputed):
+            dtype = X.dtype
+        return self._blocks if dtype == self._blocks.dtype else PointBlocks(self.kernel, self.points, dtype)
+
+    def combine(self, weights: Array, X: Points) -> Array:
+        """Return k(X, points) @ weights.T, chunk by chunk: peak memory is one tile; weights is (s, m)."""
+        blocks = self.kernel_blocks(X)
+        out = np.empty((n_rows(X), len(weights)))
+        transposed = np.ascontiguousarray(weights.T, blocks.dtype)
+
+        def work(rows: slice, block: Array) -> None:
+            out[rows] = block @ transposed
+
+        blocks.for_each_chunk(X, work, available_threads())
+        return out
+
+    def project(self, X: Points) -> Array:
+        """Return the scores of X, (n, r): the inner products of phi(x) - mean with the components."""
+        scores = self.combine(self.coef, X) - self.offset
+        return scores.astype(np.result_type(X.dtype, np.float32), copy=False)
+
+    def project_with_norm(self, X: Points, diagonal: Array | None = None) -> tuple[Array, Array]:
+        """Return scores and k'(x, x) = |phi(x) - mean|^2, in one pass; `diagonal` gives k(x, x) where it is known."""
+        own = self.kernel.diagonal(X) if diagonal is None else diagonal
+        if self.nu is None:
+            return self.combine(self.coef, X) - self.offset, own
+        both = self.combine(np.vstack([self.coef, self.nu]), X)
+        norms = np.maximum(own - 2.0 * both[:, -1] + self.mean_norm, 0.0)
+        return both[:, :-1] - self.offset, norms
+
+    @cached_property
+    def gram_inverse(self) -> Array:
+        """Return the pseudo-inverse of the gram matrix, (r, r)."""
+        return np.asarray(np.linalg.pinv(self.gram, rcond=_SMALL, hermitian=True))
+
+    def residual(self, X: Points, diagonal: Array | None = None) -> Array:
+        """Return the squared distance of phi(x) from the subspace: k'(x, x) - y^T gram^+ y, never negative."""
+        scores, norms = self.project_with_norm(X, diagonal)
+        explained = np.einsum("ij,jk,ik->i", scores, self.gram_inverse, scores, optimize=True)
+        return np.maximum(norms - explained, 0.0)
+
+    def reconstruct(self, scores: Array) -> Array:
+        """Return the coefficients on the points of mean + projection for given scores, (n, m)."""
+        coefficients: Array = scores @ self.gram_inverse @ self.coef
+        return coefficients if self.nu is None else coefficients + self.nu
+
+    def inner(self, other: "Expansion") -> Array:
+        """Return the inner products of these components with another model's, (r, r')."""
+        against = other.combine(other.coef, self._rows_for(other))  # k(points, other points) other.coef^T
+        return np.asarray(self.coef @ against)
+
+    def _rows_for(self, other: "Expansion") -> Points:
+        if isinstance(self.kernel, Precomputed) or isinstance(other.kernel, Precomputed):
+            raise ValueError("Models of a precomputed kernel hold no points, so they cannot be compared or merged.")
+        if self.kernel != other.kernel:
+            raise ValueError(f"The models have different kernels: {self.kernel!r} and {other.kernel!r}.")
+        return self.points
+
+    def with_gram(self) -> "Expansion":
+        """Return the same model with its gram matrix computed anew from the points."""
+        return replace(self, gram=_symmetric(self.inner(self)))
+
+    def transformed(self, matrix: Array) -> "Expansion":
+        """Return the model with components matrix @ components; matrix is (r', r)."""
+        return replace(
+            self,
+            coef=matrix @ self.coef,
+            offset=matrix @ self.offset,
+            gram=_symmetric(matrix @ self.gram @ matrix.T),
+            eigenvalues=_diagonal_in(matrix, self.eigenvalues),
+        )
+
+    def orthonormalised(self) -> "Expansion":
+        """Return the model with the symmetric (nearest) orthonormal basis of the same subspace.
+
+        Directions that the components do not span are left as zero rows.
+        """
+        values, vectors = np.linalg.eigh(self.gram)
+        keep = values > _SMALL * max(values[-1], 0.0)
+        root = (vectors[:, keep] / np.sqrt(values[keep])) @ vectors[:, keep].T
+        return replace(self.transformed(root), eigenvalues=self.eigenvalues)
+
+    def truncated(self, n_components: int) -> "Expansion":
+        """Return the model with only its first components."""
+        r = n_components
+        return replace(
+            self, coef=self.coef[:r], offset=self.offset[:r], eigenvalues=self.eigenvalues[:r], gram=self.gram[:r, :r]
+        )
+
+
+def _symmetric(matrix: Array) -> Array:
+    return np.asarray(0.5 * (matrix + matrix.T))
+
+
+def _diagonal_in(matrix: Array, eigenvalues: Array) -> Array:
+    """Return the variances along new directions when the old ones are uncorrelated."""
+    return np.asarray((matrix**2) @ eigenvalues)
+

@@ -1,0 +1,103 @@
+"""Rows from NumPy's own files: mapped from disk, or read piece by piece from a stream."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import format as npy_format
+
+from mercer.arrays import Array
+from mercer.io.table import DataFileError, as_rows
+
+MAGIC = npy_format.MAGIC_PREFIX
+
+
+def mapped_rows(path: Path, rows: int) -> Iterator[Array]:
+    """Stream an .npy file that may be larger than memory; only one chunk is copied at a time."""
+    try:
+        values = npy_format.open_memmap(path, mode="r")
+    except ValueError as error:
+        raise _unreadable(str(path), error) from error
+    for start in range(0, len(np.atleast_1d(values)), rows):
+        yield as_rows(values[start : start + rows] if values.ndim == 2 else values, str(path))
+
+
+def archived_rows(path: Path, key: str | None, rows: int) -> Iterator[Array]:
+    """Stream one array of an .npz file: the one asked for, else `X`, else the only matrix."""
+    try:
+        with ZipFile(path) as archive:
+            member = _member(archive, path, key)
+            with archive.open(member) as stream:
+                stream.read(len(MAGIC))
+                yield from stream_rows(stream, f"{path}:{member.removesuffix('.npy')}", rows)
+    except BadZipFile as error:
+        raise _unreadable(str(path), error) from error
+
+
+def stream_rows(stream: IO[bytes], where: str, rows: int) -> Iterator[Array]:
+    """Stream an array from a pipe or an archive, of which only the magic bytes have been read."""
+    try:
+        shape, fortran, dtype = _header(stream)
+    except ValueError as error:
+        raise _unreadable(where, error) from error
+    if dtype.hasobject:
+        raise DataFileError(
+            f"{where} holds Python objects; numbers are needed. Save a numeric array instead."
+        )
+    if fortran or len(shape) != 2:  # stored by columns: no row is complete before the end
+        flat = np.frombuffer(stream.read(), dtype=dtype)
+        yield as_rows(flat.reshape(shape, order="F" if fortran else "C"), where)
+        return
+    for start in range(0, shape[0], rows):
+        yield as_rows(_next_rows(stream, where, (min(rows, shape[0] - start), shape[1]), dtype), where)
+
+
+def _next_rows(
+    stream: IO[bytes], where: str, shape: tuple[int, int], dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    size = shape[0] * shape[1] * dtype.itemsize
+    piece = stream.read(size)
+    if len(piece) < size:
+        raise DataFileError(
+            f"{where} ends too early: it was cut off while it was written or sent. Make it again."
+        )
+    return np.frombuffer(piece, dtype=dtype).reshape(shape)
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = stream.read(2)
+    if version == b"\x01\x00":
+        return npy_format.read_array_header_1_0(stream)
+    return npy_format.read_array_header_2_0(stream)
+
+
+def _member(archive: ZipFile, path: Path, key: str | None) -> str:
+    """Name the array to read inside an .npz file."""
+    keys = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+    if key is None:
+        key = "X" if "X" in keys else _only_matrix(archive, keys)
+    if key not in keys:
+        wanted = "several matrices and none called X" if key is None else f"no array {key!r}"
+        raise DataFileError(
+            f"{path} has {wanted}; its arrays are {', '.join(keys) or 'none'}. Name one as {path.name}:KEY."
+        )
+    return f"{key}.npy"
+
+
+def _only_matrix(archive: ZipFile, keys: list[str]) -> str | None:
+    matrices = []
+    for key in keys:
+        with archive.open(f"{key}.npy") as stream:
+            stream.read(len(MAGIC))
+            if len(_header(stream)[0]) == 2:
+                matrices.append(key)
+    return matrices[0] if len(matrices) == 1 else None
+
+
+def _unreadable(where: str, error: Exception) -> DataFileError:
+    return DataFileError(
+        f"{where} cannot be read as NumPy data ({error}). Save a numeric matrix with numpy.save or savez."
+    )

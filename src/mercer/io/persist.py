@@ -1,0 +1,265 @@
+"""Model files: safetensors with a versioned JSON header, a checksum over every byte, and atomic writes."""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+
+import numpy as np
+import safetensors.numpy as tensors
+from safetensors import SafetensorError
+
+from mercer import __version__
+from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
+from mercer.io.codec import Arrays, decode, encode, is_allowed, resolve
+
+CLASSES: dict[str, str] = {"KernelPCA": "mercer.estimators.kernel_pca"}
+"""The estimators that a model file may hold, by name, with the module that defines each."""
+
+FORMAT, VERSION = "mercer", "1"
+MAX_BYTES = 16 * 2**30
+MAX_HEADER = 64 * 2**20  # the parsed header takes many times this; a file cannot ask for more memory
+STALE_SECONDS = 3600.0
+_UNKNOWN = "0" * 64  # stands where the checksum goes
+_AGAIN = "Restore the file from a backup, or save the model again."
+
+Path = str | os.PathLike[str]
+
+
+def save(estimator: Any, path: Path) -> None:
+    """Write a fitted estimator to a file, so that the old or the new model is there whatever happens."""
+    name = type(estimator).__name__
+    if not is_allowed(estimator, CLASSES):
+        raise NotSaveableError(
+            f"{type(estimator).__module__}.{name} cannot be saved; a model file holds {', '.join(CLASSES)}, "
+            "and no subclass of these. Save an instance of one of these classes."
+        )
+    arrays: Arrays = {}
+    params = {key: encode(value, arrays, key) for key, value in estimator.get_params(deep=False).items()}
+    state = {key: encode(value, arrays, key) for key, value in estimator._saved_state().items()}
+    write_model(path, {"class": name, "mercer": __version__, "params": params, "state": state}, arrays)
+
+
+def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
+    """Read an estimator that `save` wrote.
+
+    A file that is truncated, altered, oversized or foreign raises a ModelFileError that says what is wrong.
+    A path that cannot be opened raises the OSError that says why, such as FileNotFoundError.
+    """
+    header, arrays = read_model(path, max_bytes)
+    with _about(path):
+        cls = resolve(header.get("class"), CLASSES)
+        params, state = _decoded(header, "params", arrays), _decoded(header, "state", arrays)
+        try:
+            estimator = cls(**params)
+            estimator._restore_state(state)
+        except MissingExtraError:
+            raise
+        except Exception as error:
+            raise ModelFileError(
+                f"its {header['class']}, saved by mercer {header.get('mercer')}, does not fit mercer "
+                f"{__version__}: {error}. Load it with that version, or fit and save the model again."
+            ) from error
+        return estimator
+
+
+def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a JSON-able header and named arrays to a file, atomically.
+
+    A temporary file beside the target is written, synced and renamed over it. A symbolic link is followed.
+    A killed process may leave `.mercer-*.tmp` behind; a later save to the same path removes it after an hour.
+    """
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise ModelFileError(f"Cannot save to {path}: it is no regular file. Choose the name of a file.")
+    prefix, data = _serialise(header, arrays)
+    if len(prefix) > MAX_HEADER:
+        raise NotSaveableError(
+            f"Cannot save to {path}: names and parameters take {len(prefix)} bytes, and {MAX_HEADER} fit. "
+            "Fit on an array without feature names."
+        )
+    before, after = _around_checksum(prefix, prefix, _UNKNOWN)
+    _replace(target, (before, _digest(before, after, data).encode(), after, data))
+
+
+def read_model(path: Path, max_bytes: int = MAX_BYTES) -> tuple[dict[str, Any], Arrays]:
+    """Read the header and the arrays of a model file, after checking every byte of it."""
+    if not stat.S_ISREG(os.stat(os.fspath(path)).st_mode):  # opening a pipe would wait for its writer
+        raise ModelFileError(f"Cannot load {path}: it is no regular file. Give the path of a saved model.")
+    with _about(path), open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        prefix = _read_prefix(file, size, max_bytes)
+        metadata = _metadata(prefix, size)
+        file.seek(0)
+        data = file.read(size)  # only now: the header accounts for each of these bytes
+        if len(data) != size or not data.startswith(prefix):
+            raise ModelFileError("it changed while it was read. Load it when its writer is done.")
+        if _digest(*_around_checksum(data, prefix, metadata["checksum"])) != metadata["checksum"]:
+            raise ModelFileError(f"its checksum does not match, so some byte was altered. {_AGAIN}")
+        return _header(metadata["header"]), _arrays(data)
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"Cannot load {os.fspath(path)}: {error}") from error
+
+
+def _serialise(header: Mapping[str, Any], arrays: Arrays) -> tuple[bytes, memoryview]:
+    try:
+        text = json.dumps(header, allow_nan=False)
+        # safetensors writes the memory as it lies, so any other order than C would be scrambled.
+        raw = tensors.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
+    except (TypeError, ValueError, SafetensorError) as error:
+        raise NotSaveableError(f"The model does not fit in a file: {error}") from error
+    start = 8 + int.from_bytes(raw[:8], "little")
+    return _prefix(text, raw[8:start].strip()), memoryview(raw)[start:]
+
+
+def _prefix(text: str, described: bytes) -> bytes:
+    # safetensors would write the metadata in random order; like this, the same model is the same file.
+    metadata = {"format": FORMAT, "version": VERSION, "checksum": _UNKNOWN, "header": text}
+    comma = b"" if described == b"{}" else b","
+    first = b'{"__metadata__":' + json.dumps(metadata, separators=(",", ":")).encode()
+    head = first + comma + described[1:]
+    head += b" " * (-len(head) % 8)  # the arrays start aligned
+    return len(head).to_bytes(8, "little") + head
+
+
+def _around_checksum(data: bytes, prefix: bytes, checksum: str) -> tuple[memoryview, memoryview]:
+    # A quote inside a JSON string is escaped, so this text can only be the key and its value.
+    field = f'"checksum":"{checksum}"'.encode()
+    if prefix.count(field) != 1:
+        raise ModelFileError(f"its checksum is written in a way that mercer does not use. {_AGAIN}")
+    end = prefix.index(field) + len(field) - 1
+    view = memoryview(data)
+    return view[: end - len(checksum)], view[end:]
+
+
+def _digest(*pieces: memoryview) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _read_prefix(file: BinaryIO, size: int, max_bytes: int) -> bytes:
+    if size > max_bytes:
+        raise ModelFileError(
+            f"it has {size} bytes, the limit is {max_bytes}. To load it, pass max_bytes={size}."
+        )
+    first = file.read(8)
+    if len(first) < 8:
+        raise ModelFileError(f"it has {size} bytes, too few for a model: it is empty or truncated. {_AGAIN}")
+    length = int.from_bytes(first, "little")
+    if length > size - 8:
+        raise ModelFileError(
+            f"it announces a header of {length} bytes, but {size - 8} follow: it is truncated, damaged or no "
+            f"model file. {_AGAIN}"
+        )
+    if length > MAX_HEADER:
+        raise ModelFileError(f"its header has {length} bytes, the limit is {MAX_HEADER}. {_AGAIN}")
+    return first + file.read(length)
+
+
+def _metadata(prefix: bytes, size: int) -> dict[str, str]:
+    head = _json_object(prefix[8:], "its header")
+    metadata = head.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        raise ModelFileError(
+            "it is a safetensors file, but no model of mercer. Give the path of a saved model."
+        )
+    if metadata.get("version") != VERSION:
+        raise ModelFileError(
+            f"it has the format version {metadata.get('version')!r}; mercer {__version__} reads version "
+            f"{VERSION!r}. Update with: pip install -U mercer"
+        )
+    checksum, text = metadata.get("checksum"), metadata.get("header")
+    if not re.fullmatch("[0-9a-f]{64}", str(checksum)) or not isinstance(text, str):
+        raise ModelFileError(f"its checksum or its header is missing or malformed. {_AGAIN}")
+    expected = len(prefix) + _data_bytes(head)
+    if size != expected:
+        kind = "truncated" if size < expected else "followed by foreign bytes"
+        raise ModelFileError(f"it has {size} bytes where its header needs {expected}: it is {kind}. {_AGAIN}")
+    return metadata
+
+
+def _data_bytes(head: dict[str, Any]) -> int:
+    try:
+        return max((int(entry["data_offsets"][1]) for entry in head.values()), default=0)
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"its header describes the arrays in an unknown way. {_AGAIN}") from error
+
+
+def _json_object(text: str | bytes, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text.decode("utf-8") if isinstance(text, bytes) else text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{what} is not JSON, so it is damaged or no model file. {_AGAIN}") from error
+    if not isinstance(value, dict):
+        raise ModelFileError(f"{what} is a JSON {type(value).__name__}, not an object. {_AGAIN}")
+    return value
+
+
+def _header(text: str) -> dict[str, Any]:
+    return _json_object(text, "the description of its model")
+
+
+def _arrays(data: bytes) -> Arrays:
+    try:
+        return dict(tensors.load(data))
+    except Exception as error:  # of whatever type: the file comes from anywhere
+        raise ModelFileError(f"safetensors cannot read its arrays: {error!r}. {_AGAIN}") from error
+
+
+def _decoded(header: dict[str, Any], part: str, arrays: Arrays) -> dict[str, Any]:
+    nodes = header.get(part)
+    if not isinstance(nodes, dict):
+        raise ModelFileError(f"the description of its model has no {part}. {_AGAIN}")
+    return {key: decode(node, arrays, key) for key, node in nodes.items()}
+
+
+def _replace(target: str, pieces: Iterable[bytes | memoryview]) -> None:
+    folder, name = os.path.split(target)
+    # A digest of the name keeps the temporary name short and tells whose it is.
+    stem = f".mercer-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}-"
+    temporary = os.path.join(folder, f"{stem}{os.urandom(8).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as file:  # unlike mkstemp, this leaves the mode to the umask
+            for piece in pieces:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+    _remove_stale(folder, stem, os.stat(target).st_mtime - STALE_SECONDS)
+
+
+def _sync_folder(folder: str) -> None:
+    if os.name == "nt":  # Windows cannot open a folder, and its rename is journaled
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_stale(folder: str, stem: str, before: float) -> None:
+    # Another process may be saving to the same path right now; its file is young, and stays.
+    for name in os.listdir(folder):
+        if name.startswith(stem) and name.endswith(".tmp"):
+            temporary = os.path.join(folder, name)
+            with suppress(OSError):
+                if os.stat(temporary).st_mtime < before:
+                    os.unlink(temporary)

@@ -1,0 +1,152 @@
+"""Write rows to a file or to standard output, chunk by chunk, without holding them all."""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from os import PathLike, fspath
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import format as npy_format
+
+from mercer.errors import MissingExtraError
+from mercer.io.table import DataFileError
+
+Values = npt.NDArray[Any]  # (n, d), one chunk
+Names = Sequence[str] | None
+
+
+def write(target: str | PathLike[str], chunks: Iterable[Values], names: Names = None) -> int:
+    """Write chunks of rows one after the other and return how many rows there were.
+
+    The suffix tells the kind of file: `.npy`, `.csv`, `.tsv`, `.parquet`, `.jsonl`, `.ndjson`; `-` writes
+    comma-separated text to standard output. A file appears only when it is complete.
+    """
+    where = fspath(target)
+    if where == "-":
+        return _text(sys.stdout.buffer, chunks, names)
+    path = check_target(where)
+    with _complete_or_nothing(path) as stream:
+        return SUFFIXES[path.suffix.lower()](stream, chunks, names)
+
+
+def check_target(where: str) -> Path:
+    """Tell early whether a file of this name can be written, before hours of work are lost."""
+    path = Path(where)
+    if path.suffix.lower() not in SUFFIXES:
+        raise DataFileError(
+            f"{where} has the suffix {path.suffix!r}, which cannot be written. "
+            f"Use one of {', '.join(SUFFIXES)}, or - for standard output."
+        )
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} does not exist; create it first.")
+    return path
+
+
+@contextmanager
+def _complete_or_nothing(path: Path) -> Iterator[IO[bytes]]:
+    if path.exists() and not path.is_file():  # a pipe or a device must be written to, never replaced
+        with path.open("wb") as stream:
+            yield stream
+        return
+    path = path.resolve()
+    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
+    try:
+        with part.open("xb") as stream:
+            yield stream
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _npy(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+    """Write the header for no rows, then the rows, then the header again with their number."""
+    first, chunks = _peek(chunks)
+    width, dtype = first.shape[1], first.dtype
+    _npy_header(stream, 0, width, dtype)
+    start, count = stream.tell(), 0
+    for values in chunks:
+        stream.write(np.ascontiguousarray(values, dtype=dtype).tobytes())
+        count += len(values)
+    stream.seek(0)
+    _npy_header(stream, count, width, dtype)
+    assert stream.tell() == start  # NumPy pads the header so that the number of rows can grow
+    return count
+
+
+def _npy_header(stream: IO[bytes], rows: int, width: int, dtype: np.dtype[Any]) -> None:
+    header = {"shape": (rows, width), "fortran_order": False, "descr": npy_format.dtype_to_descr(dtype)}
+    npy_format.write_array_header_1_0(stream, header)
+
+
+def _text(stream: IO[bytes], chunks: Iterable[Values], names: Names, separator: str = ",") -> int:
+    _, chunks = _peek(chunks)  # before the names: a failure then leaves no half output in a pipe
+    if names is not None:
+        line = io.StringIO()
+        csv.writer(line, delimiter=separator, lineterminator="\n").writerow(names)
+        stream.write(line.getvalue().encode())
+    count = 0
+    for values in chunks:
+        # As strings NumPy writes the fewest digits that read back to the same number, float32 too.
+        stream.writelines(f"{separator.join(row)}\n".encode() for row in values.astype(str).tolist())
+        count += len(values)
+    stream.flush()
+    return count
+
+
+def _tabbed(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+    return _text(stream, chunks, names, "\t")
+
+
+def _json_lines(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+    count = 0
+    for values in chunks:
+        rows = values.tolist()
+        records = rows if names is None else [dict(zip(names, row, strict=True)) for row in rows]
+        stream.writelines(f"{json.dumps(record)}\n".encode() for record in records)
+        count += len(rows)
+    return count
+
+
+def _parquet(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+    try:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "cli", "Writing .parquet files") from error
+    first, chunks = _peek(chunks)
+    names = list(names or [f"column{i}" for i in range(first.shape[1])])
+    schema = pa.schema([(name, pa.from_numpy_dtype(first.dtype)) for name in names])
+    count = 0
+    with ParquetWriter(stream, schema) as writer:
+        for values in chunks:
+            columns = np.asarray(values, dtype=first.dtype).T
+            writer.write_table(pa.table([pa.array(column) for column in columns], schema=schema))
+            count += len(values)
+    return count
+
+
+def _peek(chunks: Iterable[Values]) -> tuple[Values, Iterator[Values]]:
+    rest = iter(chunks)
+    first = next(rest, None)
+    if first is None:
+        raise ValueError("There are no rows to write; give at least one chunk, which may have no rows.")
+    return first, chain([first], rest)
+
+
+SUFFIXES: dict[str, Callable[[IO[bytes], Iterable[Values], Names], int]] = {
+    ".npy": _npy,
+    ".csv": _text,
+    ".tsv": _tabbed,
+    ".parquet": _parquet,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+}

@@ -1,0 +1,23 @@
+"""Kernel functions and the operators made of them."""
+
+from mercer.kernels.functions import (
+    RBF,
+    Chi2,
+    Cosine,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+
+__all__ = ["RBF", "Chi2", "Cosine", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Sigmoid", "Wavelet"]
+
+
+def __getattr__(name: str) -> type[Kernel]:
+    if name == "Wavelet":  # needs PyWavelets, so it is loaded only when asked for
+        from mercer.kernels.wavelet import Wavelet
+
+        return Wavelet
+    raise AttributeError(f"module 'mercer.kernels' has no attribute {name!r}; it offers {', '.join(__all__)}")

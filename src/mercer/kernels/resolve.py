@@ -1,0 +1,117 @@
+"""From what a user writes (a name, a function, an object) to a kernel object with its parameters fixed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, Points, is_sparse
+from mercer.kernels.functions import (
+    RBF,
+    Chi2,
+    Cosine,
+    Kernel,
+    Laplacian,
+    Linear,
+    MatrixFunction,
+    PairFunction,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+
+_MEDIAN_ROWS = 1000  # a quarter of a million pairs give the median distance to well below a percent
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """What an estimator's parameters say about its kernel."""
+
+    kernel: str | Callable[..., Any] | Kernel
+    gamma: float  # already a number
+    degree: float
+    coef0: float
+    params: Mapping[str, Any]
+
+
+_BY_NAME: dict[str, Callable[[KernelSpec], Kernel]] = {
+    "linear": lambda s: Linear(),
+    "poly": lambda s: Polynomial(s.gamma, s.coef0, s.degree),
+    "polynomial": lambda s: Polynomial(s.gamma, s.coef0, s.degree),
+    "rbf": lambda s: RBF(s.gamma),
+    "sigmoid": lambda s: Sigmoid(s.gamma, s.coef0),
+    "cosine": lambda s: Cosine(),
+    "laplacian": lambda s: Laplacian(s.gamma),
+    "chi2": lambda s: Chi2(s.gamma),
+    "precomputed": lambda s: Precomputed(),
+}
+
+KERNEL_NAMES = frozenset(_BY_NAME) | {"wavelet"}
+
+
+def resolve_kernel(spec: KernelSpec, X: Points) -> Kernel:
+    """Return the kernel object; a function is tried on a few rows of X to see how it wants to be called."""
+    if isinstance(spec.kernel, Kernel):
+        return spec.kernel.bind(X.shape[1])
+    if callable(spec.kernel):
+        return _wrap_function(spec.kernel, dict(spec.params), X)
+    if spec.kernel == "wavelet":
+        from mercer.kernels.wavelet import Wavelet  # needs an optional package
+
+        return Wavelet(**spec.params).bind(X.shape[1])
+    return _BY_NAME[spec.kernel](spec)
+
+
+def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None) -> float:
+    """Return gamma as a number: given, 1 / n_features for None, or from the median distance."""
+    if gamma == "median":
+        return median_gamma(X, random_state)
+    return 1.0 / X.shape[1] if gamma is None else float(gamma)  # type: ignore[arg-type]
+
+
+def median_gamma(X: Points, random_state: Any = None) -> float:
+    """Return 1 / (2 median distance^2) over pairs of at most 1,000 random rows.
+
+    Identical rows say nothing about the scale, so zero distances are left out; when all rows are the same, the
+    answer is 1 / n_features.
+    """
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    rows = rng.permutation(X.shape[0])[:_MEDIAN_ROWS]
+    squared = _squared_distances(X[np.sort(rows)])
+    positive = squared[squared > 0]
+    return float(1.0 / (2.0 * np.median(positive))) if positive.size else 1.0 / X.shape[1]
+
+
+def _squared_distances(X: Points) -> Array:
+    dense = np.asarray(X.toarray() if is_sparse(X) else X, np.float64)
+    dense = dense - dense.mean(axis=0)
+    norms = np.einsum("ij,ij->i", dense, dense)
+    squared = norms[:, None] + norms - 2.0 * (dense @ dense.T)
+    upper: Array = squared[np.triu_indices(len(dense), 1)]
+    # differences below rounding are duplicates, not scale
+    return np.where(upper > 1e-12 * norms.max(initial=0.0), upper, 0.0)
+
+
+def _wrap_function(function: Callable[..., Any], params: dict[str, Any], X: Points) -> Kernel:
+    """Find out whether the function takes two rows or two matrices, by calling it on a few rows both ways."""
+    rows = np.zeros(3, np.intp) if X.shape[0] < 3 else np.arange(3)
+    two, three = X[rows[:2]], X[rows]
+    matrix = _attempt(function, two, three, params)
+    if np.shape(matrix) != (2, 3):
+        return PairFunction(function, params)
+    pairs = PairFunction(function, params)
+    out = np.empty((2, 3))
+    try:
+        pairs.block(two, three, out)
+    except Exception:
+        return MatrixFunction(function, params)
+    # a function of two rows can return a 2 x 3 array by accident: then the pairwise values decide
+    return MatrixFunction(function, params) if np.allclose(out, matrix, equal_nan=True) else pairs
+
+
+def _attempt(function: Callable[..., Any], A: Points, B: Points, params: dict[str, Any]) -> Any:
+    try:
+        return np.asarray(function(A, B, **params), np.float64)
+    except Exception:  # the user's function may fail in any way on matrices; rows are tried next
+        return None

@@ -1,0 +1,196 @@
+"""The only place that makes kernel blocks: by byte budget, in threads, symmetric ones once.
+
+Compiled code and BLAS run on one thread inside a tile; threads run over tiles. That is faster than a threaded BLAS on
+blocks of this size, and safe under fork.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn import get_config
+from threadpoolctl import ThreadpoolController
+
+from mercer.arrays import Array, IntArray, Points, n_rows
+from mercer.kernels.functions import Kernel
+
+TILE_BYTES = 32 * 2**20
+_EDGE = 640  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+
+Item = TypeVar("Item")
+
+
+def memory_budget() -> int:
+    """Return how many bytes a kernel matrix may take: scikit-learn's `working_memory` setting (1 GiB by default)."""
+    return int(get_config()["working_memory"] * 2**20)
+
+
+def row_slices(n: int, bytes_per_row: int, budget: int = TILE_BYTES) -> list[slice]:
+    """Cut n rows into consecutive slices, each within the budget and none empty."""
+    step = max(1, budget // max(1, bytes_per_row))
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def available_threads(n_jobs: int | None = None) -> int:
+    """Return the number of worker threads: BLAS's own number unless `n_jobs` says otherwise."""
+    blas = max((lib["num_threads"] for lib in _controller().select(user_api="blas").info()), default=1)
+    if n_jobs is None:
+        return int(blas)
+    return max(1, n_jobs if n_jobs > 0 else int(blas) + 1 + n_jobs)
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which BLAS runs on one thread, for work whose parallelism is over tiles.
+
+    Entered once around a whole solve: idle BLAS workers spin for a while after each threaded call, and would take the
+    processor from the threads over tiles.
+    """
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def run_in_threads(work: Callable[[int, Item], None], items: Iterable[Item], threads: int) -> None:
+    """Call work(worker, item) for all items; `worker` tells which scratch space the call may use."""
+    if threads == 1:
+        for item in items:
+            work(0, item)
+        return
+    source, lock = iter(items), threading.Lock()
+
+    def take() -> Iterator[Item]:
+        while True:
+            with lock:
+                try:
+                    item = next(source)
+                except StopIteration:
+                    return
+            yield item
+
+    def loop(worker: int) -> None:
+        for item in take():
+            work(worker, item)
+
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(loop, range(threads)))  # list: raises what a worker raised
+
+
+class PointBlocks:
+    """A kernel bound to its points: k(X, points) for any rows X, a tile at a time."""
+
+    def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
+        self.kernel = kernel
+        self.dtype = np.dtype(dtype)
+        self.size = n_rows(points)
+        self._origin = kernel.origin(points)
+        self.rows = kernel.prepare(points, self.dtype, self._origin)
+
+    def against(self, X: Points) -> Array:
+        """Return k(X, points), (len(X), m)."""
+        out = np.empty((n_rows(X), self.size), self.dtype)
+        self.kernel.block(self.kernel.prepare(X, self.dtype, self._origin), self.rows, out)
+        return out
+
+    def between(self, I: slice | IntArray, J: slice | IntArray, out: Array) -> None:
+        """Write k(points[I], points[J]) into `out`."""
+        self.kernel.block(self.rows[I], self.rows[J], out)
+
+    def for_each_chunk(self, X: Points, work: Callable[[slice, Array], None], threads: int = 1) -> None:
+        """Call work(rows, k(X[rows], points)) for chunks of X that fit one tile for all threads together."""
+        per_row = (self.size + int(X.shape[1])) * self.dtype.itemsize
+        slices = row_slices(n_rows(X), per_row, TILE_BYTES // threads)
+        run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
+
+
+class SymmetricTiles:
+    """K = k(points, points) as upper tiles: each serves K V and K^T V; held if they fit the budget, else remade."""
+
+    def __init__(self, kernel: Kernel, points: Points, dtype: Any, budget: int, threads: int = 1) -> None:
+        self.blocks = PointBlocks(kernel, points, dtype)
+        self.shape = (self.blocks.size, self.blocks.size)
+        self.dtype = self.blocks.dtype
+        self.threads = threads
+        self.strips = _equal_strips(self.shape[0])
+        self.pairs = [(a, b) for a in range(len(self.strips)) for b in range(a, len(self.strips))]
+        self._tiles: dict[tuple[int, int], Array] = {}
+        edge = _length(self.strips[0])
+        self.held = self.shape[0] * (self.shape[0] + edge) // 2 * self.dtype.itemsize <= budget
+
+    def _make(self, pair: tuple[int, int], scratch: Array | None = None) -> Array:
+        I, J = self.strips[pair[0]], self.strips[pair[1]]
+        shape = (_length(I), _length(J))
+        out = np.empty(shape, self.dtype) if scratch is None else scratch[: shape[0] * shape[1]].reshape(shape)
+        self.blocks.between(I, J, out)
+        if I == J and self.blocks.kernel.unit_diagonal:
+            np.fill_diagonal(out, 1.0)
+        return out
+
+    def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
+        """Call work(worker, I, J, K[I, J]) for every upper tile; the tile may be reused after the call."""
+        edge = _length(self.strips[0])
+        scratch = [np.empty(0 if self.held else edge * edge, self.dtype) for _ in range(self.threads)]
+
+        def visit(worker: int, pair: tuple[int, int]) -> None:
+            tile = self._tiles.get(pair)
+            if tile is None:
+                tile = self._make(pair, None if self.held else scratch[worker])
+                if self.held:
+                    self._tiles[pair] = tile
+            work(worker, self.strips[pair[0]], self.strips[pair[1]], tile)
+
+        run_in_threads(visit, self.pairs, self.threads)
+
+    def product(self, V: Array) -> Array:
+        """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
+        cast = np.ascontiguousarray(V, self.dtype)
+        sums = [np.zeros(V.shape) for _ in range(self.threads)]
+
+        def work(worker: int, I: slice, J: slice, tile: Array) -> None:
+            sums[worker][I] += tile @ cast[J]
+            if I != J:
+                sums[worker][J] += tile.T @ cast[I]
+
+        self.for_each_tile(work)
+        for other in sums[1:]:
+            sums[0] += other
+        return sums[0]
+
+    def columns(self, indices: IntArray) -> Array:
+        """Return K[:, indices], (n, len(indices))."""
+        out = np.empty((self.shape[0], len(indices)), self.dtype)
+        self.blocks.between(slice(None), indices, out)
+        if self.blocks.kernel.unit_diagonal:
+            out[indices, np.arange(len(indices))] = 1.0
+        return out
+
+    def dense(self) -> Array:
+        """Return the whole matrix, and keep no tiles beside it; the caller knows that it fits."""
+        out = np.empty(self.shape, self.dtype)
+        self.held = bool(self._tiles)
+
+        def work(_: int, I: slice, J: slice, tile: Array) -> None:
+            out[I, J] = tile
+            if I != J:
+                out[J, I] = tile.T
+
+        self.for_each_tile(work)
+        return out
+
+
+def _length(strip: slice) -> int:
+    return int(strip.stop - strip.start)
+
+
+def _equal_strips(n: int) -> list[slice]:
+    count = max(1, -(-n // _EDGE))
+    bounds = np.linspace(0, n, count + 1).astype(int)
+    # the first strip is never shorter than another, so its length sizes the scratch space
+    sizes = sorted(np.diff(bounds).tolist(), reverse=True)
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]

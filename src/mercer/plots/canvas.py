@@ -1,0 +1,32 @@
+"""Where figures are drawn: a new figure, or a part of one that is given."""
+
+from typing import TYPE_CHECKING, Any
+
+from mercer.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, ACCENT, PALE = "#222222", "#1f77b4", "#bbbbbb"
+
+
+def canvas(figure: "Figure | None", width: float, height: float) -> "Figure":
+    """Return the figure given, or a new one in inches; a bare Figure needs no display and no global state."""
+    if figure is not None:
+        return figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "cli", "Drawing figures") from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def plain_axes(figure: "Figure", title: str, x: str, y: str) -> Any:
+    """Add axes with two spines, and a title that says what is seen."""
+    axes = figure.add_subplot()
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes

@@ -1,0 +1,88 @@
+"""Figures of a fitted model: where it puts the rows, and how fast its eigenvalues fall."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.plots.canvas import ACCENT, INK, PALE, canvas, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_CLASSES = 10  # colours that an eye tells apart
+
+
+def scores(
+    estimator: Any,
+    X: Any,
+    y: npt.ArrayLike | None = None,
+    *,
+    components: tuple[int, int] = (0, 1),
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw the rows by two of their components, coloured by class or by value."""
+    figure = canvas(figure, 5, 4)
+    first, second = components
+    projected = np.asarray(estimator.transform(X))[:, [first, second]]
+    axes = plain_axes(
+        figure, f"{len(projected):,} rows by two components", f"component {first}", f"component {second}"
+    )
+    if y is None:
+        axes.scatter(*projected.T, s=8, alpha=0.7, color=ACCENT, linewidths=0)
+        return figure
+    labels = np.asarray(y)
+    classes = np.unique(labels)
+    if len(classes) <= _MOST_CLASSES:
+        _by_class(axes, projected, labels, classes)
+    else:
+        figure.colorbar(axes.scatter(*projected.T, s=8, c=labels, linewidths=0), ax=axes)
+    return figure
+
+
+def _by_class(axes: Any, projected: Any, labels: Any, classes: Any) -> None:
+    """Colour each class and write its name at its median, so that no legend has to be decoded."""
+    from matplotlib import colormaps
+    from matplotlib.patheffects import withStroke
+
+    colours = colormaps["tab10"](np.arange(_MOST_CLASSES))
+    for name, colour in zip(classes, colours, strict=False):
+        axes.scatter(*projected[labels == name].T, s=8, alpha=0.5, color=colour, linewidths=0)
+    for name, colour in zip(classes, colours, strict=False):
+        axes.text(
+            *np.median(projected[labels == name], axis=0),
+            str(name),
+            color=colour,
+            fontsize=13,
+            fontweight="bold",
+            ha="center",
+            va="center",
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+        )
+
+
+def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
+    """Draw the share of the variance that each component holds, and the sum so far."""
+    figure = canvas(figure, 5, 3)
+    shares = np.asarray(estimator.explained_variance_ratio_)
+    sums = np.cumsum(shares)
+    title = f"{len(shares)} components hold {sums[-1]:.0%} of the variance"
+    axes = plain_axes(figure, title, "component", "share of the variance")
+    numbers = np.arange(len(shares))
+    axes.fill_between(numbers, sums, color=PALE, alpha=0.4, linewidth=0)
+    axes.plot(numbers, shares, "o-", markersize=3, linewidth=1, color=ACCENT)
+    axes.annotate(
+        "sum so far",
+        (numbers[-1], sums[-1]),
+        (-4, -4),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+        color=INK,
+    )
+    axes.annotate(
+        "each", (numbers[0], shares[0]), (6, 2), textcoords="offset points", fontsize=8, color=ACCENT
+    )
+    axes.set_ylim(0, 1)
+    return figure

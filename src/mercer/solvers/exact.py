@@ -1,0 +1,100 @@
+"""Exact kernel PCA: eigenpairs of the centred kernel matrix, as an expansion on the training points."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, Points
+from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, thresholds
+from mercer.errors import IndefiniteKernelWarning
+from mercer.events import SILENT, Channel
+from mercer.expansion import Expansion
+from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.solvers.eigen import EigenOptions, Spectrum, solve, solve_share
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A solved model with what only its solver knows."""
+
+    expansion: Expansion
+    eigenvectors: Array  # (n, r), unit length
+    trace: float
+    solver: str
+    n_iter: int
+
+
+def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = None) -> Operator:
+    """Return the centred kernel operator of the rows of X; a precomputed X is centred in place."""
+    if isinstance(kernel, Precomputed):
+        operator = GivenOperator(X)
+        if operator.asymmetry > 1e-6:
+            warnings.warn(
+                f"The precomputed kernel matrix is not symmetric (relative difference {operator.asymmetry:.1e}); "
+                "the average of the matrix and its transpose is used.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return operator
+    tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(n_jobs))
+    return CentredOperator(tiles, kernel.diagonal(X))
+
+
+def fit_exact(
+    kernel: Kernel,
+    X: Points,
+    n_components: int | float,
+    *,
+    dtype: Any,
+    options: EigenOptions,
+    drop_zeros: bool = False,
+    n_jobs: int | None = None,
+    channel: Channel = SILENT,
+) -> Fit:
+    """Solve kernel PCA on the rows of X; a float asks for that share of the total variation."""
+    points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
+    operator = make_operator(kernel, X, dtype, n_jobs)
+    find = solve_share if isinstance(n_components, float) else solve
+    spectrum = find(operator, n_components, options, channel)  # type: ignore[operator]
+    values, vectors = _judge(spectrum, operator, dtype, drop_zeros)
+    expansion = _expand(kernel, points, operator, values, vectors)
+    return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter)
+
+
+def _judge(spectrum: Spectrum, operator: Operator, dtype: Any, drop_zeros: bool) -> tuple[Array, Array]:
+    limits = thresholds(dtype)
+    values = clean_eigenvalues(spectrum.values, spectrum.lowest, operator.magnitude, limits)
+    if is_indefinite(spectrum.values, spectrum.lowest, operator.magnitude, limits):
+        warnings.warn(
+            f"The kernel is indefinite on these data: it has an eigenvalue near {spectrum.lowest:.3g} beside the "
+            f"largest, {values.max(initial=0.0):.3g}. The components kept are positive, but distances and residuals in "
+            "feature space lose their meaning.",
+            IndefiniteKernelWarning,
+            stacklevel=4,
+        )
+    kept = values > 0 if drop_zeros else np.ones(len(values), bool)
+    return values[kept], orient(spectrum.vectors)[:, kept]
+
+
+def _expand(kernel: Kernel, points: Points, operator: Operator, values: Array, vectors: Array) -> Expansion:
+    positive = values > 0
+    # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]; the pseudo-inverse where lambda_k = 0
+    inverse_root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+    coef = np.ascontiguousarray((vectors * inverse_root).T)
+    coef -= np.outer(coef.sum(axis=1), operator.weights)  # [chin2007, eq. 6]: centred coefficients
+    return Expansion(
+        points=points,
+        coef=coef,
+        offset=coef @ operator.row_means,
+        eigenvalues=values,
+        kernel=kernel,
+        n_seen=len(operator.weights),
+        gram=np.diag(positive.astype(np.float64)),
+        nu=operator.weights,
+        mean_norm=operator.mean_norm,
+        trace=operator.trace,
+    )

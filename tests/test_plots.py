@@ -1,0 +1,76 @@
+"""Figures show what they should, need no display, and leave pyplot alone."""
+
+import io
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mercer import plots
+from mercer.errors import MissingExtraError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 6))
+MODEL = SimpleNamespace(
+    transform=lambda rows: np.asarray(rows)[:, :3], explained_variance_ratio_=np.array([0.5, 0.2, 0.1])
+)
+
+
+def png(figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=40)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("y", [None, np.arange(40) % 3, np.linspace(0, 1, 40)])
+def test_scores_draw_every_row(y):
+    figure = plots.scores(MODEL, X, y, components=(1, 2))
+    axes = figure.axes[0]
+    assert sum(len(points.get_offsets()) for points in axes.collections) == 40
+    assert axes.get_xlabel() == "component 1"
+    assert axes.get_ylabel() == "component 2"
+    assert png(figure).startswith(b"\x89PNG")
+
+
+def test_each_class_has_its_name_written():
+    figure = plots.scores(MODEL, X, np.array(["ham", "spam"] * 20))
+    assert {text.get_text() for text in figure.axes[0].texts} == {"ham", "spam"}
+
+
+def test_the_spectrum_shows_the_shares_and_their_sum():
+    figure = plots.spectrum(MODEL)
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), [0.5, 0.2, 0.1])
+    assert figure.axes[0].get_title(loc="left") == "3 components hold 80% of the variance"
+
+
+def test_a_grid_draws_each_picture_in_the_shades_of_the_first_row():
+    figure = plots.image_grid({"clean": X[:5], "noisy": 9 * X[:4]}, (2, 3))
+    images = [image for axes in figure.axes for image in axes.images]
+    assert len(images) == 9
+    assert {image.get_clim() for image in images} == {(X[:5].min(), X[:5].max())}
+    np.testing.assert_array_equal(images[0].get_array(), X[0].reshape(2, 3))
+
+
+def test_denoising_puts_all_into_one_figure():
+    rows = {"clean": X[:5], "noisy": X[5:10]}
+    figure = plots.denoising(rows, (2, 3), MODEL, X, np.arange(40) % 4, title="before and after")
+    assert len(png(figure)) > 1000
+    assert figure.get_suptitle() == "before and after"
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mercer\[cli\]'"):
+        plots.spectrum(MODEL)
+
+
+def test_importing_is_cheap_and_drawing_leaves_pyplot_alone(tmp_path):
+    code = """
+import sys, types, numpy as np, mercer.plots
+assert "matplotlib" not in sys.modules
+mercer.plots.spectrum(types.SimpleNamespace(explained_variance_ratio_=np.ones(2) / 2)).savefig(sys.argv[1])
+assert "matplotlib.pyplot" not in sys.modules
+"""
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.png")], check=False).returncode == 0
