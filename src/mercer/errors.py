@@ -9,6 +9,10 @@ class ModelFileError(MercerError, ValueError):
     """A model file is truncated, altered, oversized, foreign, or cannot be written."""
 
 
+class DataFileError(MercerError, ValueError):
+    """A data file is empty, ragged, not numeric, or of a kind that cannot be read."""
+
+
 class NotSaveableError(ModelFileError, TypeError):
     """The estimator holds something that no data file can carry, such as a function."""
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+
 @dataclass(frozen=True)
 class Event:
     """One step of a long computation."""
@@ -43,4 +44,5 @@ class History:
         self.events: list[Event] = []
 
     def __call__(self, event: Event) -> None:
+        """Keep the event."""
         self.events.append(event)

@@ -78,7 +78,8 @@ class Expansion:
     def project(self, X: Points) -> Array:
         """Return the scores of X, (n, r): the inner products of phi(x) - mean with the components."""
         scores = self.combine(self.coef, X) - self.offset
-        return scores.astype(np.result_type(X.dtype, np.float32), copy=False)
+        typed: Array = scores.astype(np.result_type(X.dtype, np.float32), copy=False)
+        return typed
 
     def project_with_norm(self, X: Points, diagonal: Array | None = None) -> tuple[Array, Array]:
         """Return scores and k'(x, x) = |phi(x) - mean|^2, in one pass; `diagonal` gives k(x, x) where it is known."""
@@ -97,7 +98,7 @@ class Expansion:
     def residual(self, X: Points, diagonal: Array | None = None) -> Array:
         """Return the squared distance of phi(x) from the subspace: k'(x, x) - y^T gram^+ y, never negative."""
         scores, norms = self.project_with_norm(X, diagonal)
-        explained = np.einsum("ij,jk,ik->i", scores, self.gram_inverse, scores, optimize=True)
+        explained: Array = np.einsum("ij,ij->i", scores @ self.gram_inverse, scores)
         return np.maximum(norms - explained, 0.0)
 
     def reconstruct(self, scores: Array) -> Array:
@@ -112,7 +113,9 @@ class Expansion:
 
     def _rows_for(self, other: "Expansion") -> Points:
         if isinstance(self.kernel, Precomputed) or isinstance(other.kernel, Precomputed):
-            raise ValueError("Models of a precomputed kernel hold no points, so they cannot be compared or merged.")
+            raise ValueError(
+                "Models of a precomputed kernel hold no points, so they cannot be compared or merged."
+            )
         if self.kernel != other.kernel:
             raise ValueError(f"The models have different kernels: {self.kernel!r} and {other.kernel!r}.")
         return self.points
@@ -145,7 +148,11 @@ class Expansion:
         """Return the model with only its first components."""
         r = n_components
         return replace(
-            self, coef=self.coef[:r], offset=self.offset[:r], eigenvalues=self.eigenvalues[:r], gram=self.gram[:r, :r]
+            self,
+            coef=self.coef[:r],
+            offset=self.offset[:r],
+            eigenvalues=self.eigenvalues[:r],
+            gram=self.gram[:r, :r],
         )
 
 
@@ -156,4 +163,3 @@ def _symmetric(matrix: Array) -> Array:
 def _diagonal_in(matrix: Array, eigenvalues: Array) -> Array:
     """Return the variances along new directions when the old ones are uncorrelated."""
     return np.asarray((matrix**2) @ eigenvalues)
-

@@ -29,8 +29,8 @@ def nearest(
 ) -> tuple[IntArray, Array]:
     """Return the k anchors nearest to P in feature space and their squared distances, both (q, k).
 
-    They are sought among the `candidates` anchors with the nearest projections: that needs no kernel values, but
-    ignores what lies outside the components, and for narrow kernels most of a row lies there.
+    They are sought among the `candidates` anchors with the nearest projections: that needs no kernel values,
+    but ignores what lies outside the components, and for narrow kernels most of a row lies there.
     """
     near = _nearest_projections(expansion, scores, anchors, candidates)
     squared = squared_distances(expansion, scores, anchors.points, near)

@@ -17,7 +17,8 @@ def has_features(kernel: Kernel) -> bool:
 def exact(expansion: Expansion, scores: Array, anchors: Anchors) -> Array:
     """Return the rows whose features are P; for the linear kernel this is the reconstruction of PCA.
 
-    The components are put into features first: (r, f) numbers serve all rows, and no row needs its own (m,) weights.
+    The components are put into features first: (r, f) numbers serve all rows, and none needs its own (m,)
+    weights.
     """
     kernel = expansion.kernel
     if not has_features(kernel):

@@ -13,7 +13,7 @@ from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel, Linear
 from mercer.kernels.tiles import TILE_BYTES, available_threads, row_slices, run_in_threads
 
-_ROWS = 32  # minimised together: enough to fill a matrix product, few enough that one slow row does not hold many
+_ROWS = 32  # minimised together: enough to fill a matrix product, few enough that a slow row holds up few
 _FAR = 1e100  # stands for a value that overflowed: the line search turns back from it
 
 
@@ -28,7 +28,11 @@ class _Distances:
     scale: Array  # (q,)
 
     def __call__(self, Z: Array) -> tuple[Array, Array]:
-        """Return |phi(z) - P|^2 / scale and its gradient; nothing is nearer than zero, as an indefinite kernel claims."""
+        """Return |phi(z) - P|^2 / scale and its gradient.
+
+        An indefinite kernel knows negative squares; they count as zero, or rows would run after them for
+        ever.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             own, own_slope = self_value(self.kernel, Z)
             inner, slope = weighted_sum(self.kernel, Z, self.points, self.weights)
@@ -50,8 +54,8 @@ def gradient(
 ) -> Array:
     """Return minimisers of |phi(z) - P|^2 by L-BFGS; never worse than the anchor they start from.
 
-    `tol` bounds the relative gradient at the end. The cosine kernel does not see lengths: there a row keeps about the
-    length of the anchor it started from.
+    `tol` bounds the relative gradient at the end. The cosine kernel does not see lengths: there a row keeps
+    about the length of the anchor it started from.
     """
     points = expansion.points.astype(np.float64, copy=False)
     Z = best_start(expansion, scores, anchors, n_neighbors).astype(np.float64)
@@ -67,7 +71,7 @@ def gradient(
         Z[rows] = _descend(distances, Z[rows], unit, max_iter, tol)
 
     threads = available_threads()
-    per_row = max(4 * len(expansion.coef.T) * Z.itemsize, TILE_BYTES // (threads * _ROWS))
+    per_row = max(4 * expansion.n_points * Z.itemsize, TILE_BYTES // (threads * _ROWS))
     run_in_threads(work, row_slices(len(Z), per_row, TILE_BYTES // threads), threads)
     return Z
 
@@ -80,7 +84,8 @@ def _descend(distances: _Distances, start: Array, unit: float, max_iter: int, to
         return float(values.sum()), unit * slopes.ravel()
 
     options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": tol, "ftol": 1e-15}
-    result = scipy.optimize.minimize(objective, np.zeros(start.size), jac=True, method="L-BFGS-B", options=options)
+    origin = np.zeros(start.size)
+    result = scipy.optimize.minimize(objective, origin, jac=True, method="L-BFGS-B", options=options)
     end = start + unit * result.x.reshape(start.shape)
     better = distances(end)[0] < distances(start)[0]
     return np.where(better[:, None], end, start)

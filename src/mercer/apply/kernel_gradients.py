@@ -13,8 +13,8 @@ ValueAndGradient = tuple[Array, Array]  # (q,) and (q, d)
 
 def _no_gradient(kernel: Kernel) -> ValueError:
     return ValueError(
-        f"kernel={kernel.name!r} has no derivative here; 'linear', 'poly', 'rbf', 'sigmoid' and 'cosine' have. "
-        "Use method='auto' or 'ridge', which works for every kernel."
+        f"method='gradient' needs a smooth kernel ('linear', 'poly', 'rbf', 'sigmoid', 'cosine'); "
+        f"this model has kernel={kernel.name!r}. Use 'auto' or 'ridge', which work for any kernel."
     )
 
 

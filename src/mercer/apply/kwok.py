@@ -1,7 +1,7 @@
 """Pre-images located by their distances to neighbours [Kwok and Tsang 2004].
 
-The distances of P to mapped neighbours are known, the kernel turns them into distances in input space, and a point with
-given distances to given points is found by linear algebra: no iteration, no local optimum.
+The distances of P to mapped neighbours are known, the kernel turns them into distances in input space, and a
+point with given distances to given points is found by linear algebra: no iteration, no local optimum.
 """
 
 from functools import singledispatch
@@ -27,15 +27,14 @@ def input_distances(kernel: Kernel, squared: Array, own: Array, target: Array) -
     `squared` is |phi(x_j) - P|^2 and `own` k(x_j, x_j), both (q, k); `target` is |P|^2, (q, 1).
     """
     raise ValueError(
-        f"method='kwok' cannot turn kernel={kernel.name!r} into distances; it can for 'rbf', 'linear' and 'poly'. "
+        f"method='kwok' needs kernel='rbf', 'linear' or 'poly'; this model has kernel={kernel.name!r}. "
         "Use 'auto', 'gradient' (smooth kernels) or 'ridge' (any)."
     )
 
 
 @input_distances.register
 def _(kernel: RBF, squared: Array, own: Array, target: Array) -> Array:
-    if kernel.gamma <= 0:
-        raise ValueError(f"method='kwok' needs gamma > 0: with gamma={kernel.gamma:g} all distances look the same.")
+    _check_gamma(kernel.gamma)
     # |phi(z) - phi(x)|^2 = 2 - 2 exp(-gamma |z - x|^2), with P in the place of phi(z)
     return np.asarray(-np.log(np.clip(1.0 - 0.5 * squared, _SMALLEST, 1.0)) / kernel.gamma)
 
@@ -47,11 +46,17 @@ def _(kernel: Linear, squared: Array, own: Array, target: Array) -> Array:
 
 @input_distances.register
 def _(kernel: Polynomial, squared: Array, own: Array, target: Array) -> Array:
-    if kernel.gamma <= 0:
-        raise ValueError(f"method='kwok' needs gamma > 0, and this polynomial kernel has gamma={kernel.gamma:g}.")
+    _check_gamma(kernel.gamma)
     inner = 0.5 * (own + target - squared)  # <phi(x_j), P>
-    products = [(_root(values, kernel.degree) - kernel.coef0) / kernel.gamma for values in (own, inner, target)]
-    return np.asarray(np.maximum(products[0] - 2.0 * products[1] + products[2], 0.0))
+    roots = [_root(values, kernel.degree) for values in (own, inner, target)]  # each gamma x . y + coef0
+    return np.maximum(roots[0] - 2.0 * roots[1] + roots[2], 0.0) / kernel.gamma
+
+
+def _check_gamma(gamma: float) -> None:
+    if gamma <= 0:
+        raise ValueError(
+            f"method='kwok' needs gamma > 0; with gamma={gamma:g} the kernel tells no distances apart."
+        )
 
 
 def _root(values: Array, degree: float) -> Array:
@@ -67,8 +72,8 @@ def _check_invertible(kernel: Kernel, anchors: Anchors) -> None:
     stored = anchors.points.data if is_sparse(anchors.points) else anchors.points
     if kernel.coef0 < 0 or (stored.size and stored.min() < 0):
         raise ValueError(
-            f"method='kwok' cannot invert a polynomial kernel of even degree {kernel.degree:g} unless coef0 and all "
-            "features are non-negative. Use method='gradient', or an odd degree."
+            f"method='kwok' inverts a polynomial kernel of even degree ({kernel.degree:g}) only where coef0 "
+            "and all features are non-negative. Use method='gradient', or an odd degree."
         )
 
 
@@ -77,8 +82,8 @@ def kwok(
 ) -> Array:
     """Return the points whose distances to their nearest anchors are those of P.
 
-    Each lies in the plane through its `n_neighbors` neighbours; directions that these span by less than `rank_tol` of
-    their widest one are not used, because errors of the distances would be magnified there.
+    Each lies in the plane through its `n_neighbors` neighbours; directions that these span by less than
+    `rank_tol` of their widest one are not used, because errors of the distances would be magnified there.
     """
     _check_invertible(expansion.kernel, anchors)
     near, squared = nearest(expansion, scores, anchors, n_neighbors, _CANDIDATES * n_neighbors)
@@ -95,8 +100,8 @@ def kwok(
 def locate(neighbours: Array, squared: Array, rank_tol: float = _RANK) -> Array:
     """Return the points (q, d) with given squared distances (q, k) to given neighbours (q, k, d).
 
-    With neighbours v_j around their mean, |v_j|^2 - d_j^2 = 2 v_j . z + constant, and the mean over j removes the
-    constant: z = 1/2 V^+ (|v|^2 - d^2) [Kwok and Tsang 2004].
+    With neighbours v_j around their mean, |v_j|^2 - d_j^2 = 2 v_j . z + constant, and the mean over j removes
+    the constant: z = 1/2 V^+ (|v|^2 - d^2) [Kwok and Tsang 2004].
     """
     centre = neighbours.mean(axis=1)
     around = neighbours - centre[:, None]
@@ -104,7 +109,7 @@ def locate(neighbours: Array, squared: Array, rank_tol: float = _RANK) -> Array:
     difference = radii - squared
     difference -= difference.mean(axis=1, keepdims=True)
     shift = 0.5 * np.einsum("qdk,qk->qd", np.linalg.pinv(around, rcond=rank_tol), difference)
-    # inconsistent distances can throw the point far out; no point at distance d_j from v_j is farther than |v_j| + d_j
+    # inconsistent distances can throw a point far out, but at distance d_j from v_j it is within |v_j| + d_j
     reach = (np.sqrt(radii) + np.sqrt(squared)).min(axis=1)
     length = np.linalg.norm(shift, axis=1)
     shrink = np.divide(reach, length, out=np.ones_like(length), where=length > reach)

@@ -1,8 +1,9 @@
-"""Pre-images by the fixed point of [Mika et al. 1999], guarded so that it cannot go wrong where the plain one does.
+"""Pre-images by the fixed point of [Mika et al. 1999], guarded where the plain one goes wrong.
 
-For the Gaussian kernel the pre-image maximises f(z) = <phi(z), P> = sum_i g_i k(z, x_i), and a stationary point is a fixed
-point of z <- sum_i g_i k(z, x_i) x_i / f(z) [Mika et al. 1999]. Signs of g differ, so the plain iteration may divide by
-almost nothing, or walk downhill. Here a step is taken only if f does not fall, and is halved otherwise.
+For the Gaussian kernel the pre-image maximises f(z) = <phi(z), P> = sum_i g_i k(z, x_i), and a stationary
+point is a fixed point of z <- sum_i g_i k(z, x_i) x_i / f(z) [Mika et al. 1999]. The signs of g differ, so
+the plain iteration may divide by almost nothing, or walk downhill. Here a step is taken only if f rises, and
+halved otherwise.
 """
 
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from mercer.expansion import Expansion
 from mercer.kernels.functions import RBF
 from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, row_slices, run_in_threads
 
-_LEAST = 1e-3  # the divisor's least share of sum |g_i k_i|: bounds a step by a thousand times the spread of the points
+_LEAST = 1e-3  # the divisor's least share of sum |g_i k_i|: bounds a step by 1000 times the width of the data
 
 
 @dataclass(frozen=True)
 class _Hill:
-    """The function to climb, for rows and points that are both shifted by the points' mean (less cancellation)."""
+    """The function to climb, for rows and points both shifted by the points' mean, where less cancels."""
 
     points: Points  # (m, d)
     blocks: PointBlocks
@@ -45,15 +46,15 @@ def mika(
     max_iter: int = 200,
     tol: float = 1e-6,
 ) -> Array:
-    """Return pre-images for the Gaussian kernel; never worse, in feature space, than the anchor they start from.
+    """Return pre-images for the Gaussian kernel, never farther from P than the anchor they start from.
 
-    Each row starts at the best of its `n_neighbors` nearest anchors, and stops when a step is shorter than `tol` kernel
-    widths, or makes no progress, or after `max_iter` looks at the function.
+    Each row starts at the best of its `n_neighbors` nearest anchors, and stops when a step is shorter than
+    `tol` kernel widths, or makes no progress, or after `max_iter` looks at the function.
     """
     kernel = expansion.kernel
     if not isinstance(kernel, RBF):
         raise ValueError(
-            f"method='mika' is a fixed point of the 'rbf' kernel only; this model has kernel={kernel.name!r}. "
+            f"method='mika' needs kernel='rbf'; this model has kernel={kernel.name!r}. "
             "Use 'auto', 'gradient' (smooth kernels) or 'ridge' (any)."
         )
     origin = kernel.origin(expansion.points)

@@ -4,13 +4,15 @@ No method wins everywhere, so all are there:
 
 - "exact": the feature map is known and inverted. Linear and wavelet kernels.
 - "mika": guarded fixed point. Gaussian kernel.
-- "gradient": minimises the distance in feature space. Linear, polynomial, Gaussian, sigmoid and cosine kernels.
+- "gradient": minimises the distance in feature space. Gaussian, polynomial, linear, sigmoid and cosine
+  kernels.
 - "kwok": located by distances to neighbours. Gaussian, linear and polynomial kernels; good under heavy noise.
-- "ridge": regression from scores to rows, as in scikit-learn. Any kernel; good under mild noise, poor for narrow kernels.
-- "auto": "exact" where it exists, because nothing can be better; else "mika" for the Gaussian and "gradient" for other
-  smooth kernels, because both end at least as near in feature space as the best known row and need no parameter; else
-  "ridge" with a Gaussian kernel on the scores, because the model's own kernel need not accept scores (chi2 refuses
-  negative numbers, a user's function may expect whole rows).
+- "ridge": regression from scores to rows, as in scikit-learn. Any kernel; good under mild noise with a
+  well-chosen `alpha`, poor for narrow kernels.
+- "auto": "exact" where it exists, because nothing can be better; else "mika" for the Gaussian and "gradient"
+  for other smooth kernels, because both end at least as near in feature space as the best known row and need
+  no parameter; else "ridge" with a Gaussian kernel on the scores, because the model's own kernel need not
+  accept scores (chi2 refuses negative numbers, a user's function may expect whole rows).
 """
 
 from collections.abc import Callable
@@ -42,7 +44,7 @@ _METHODS: dict[str, Callable[..., Array]] = {
 }
 METHODS = ("auto", *_METHODS)
 
-_AUTO_ALPHA = 0.1  # for scores under a Gaussian kernel of median width; best on mildly noisy images
+_AUTO_ALPHA = 1e-2  # for scores under a Gaussian kernel of median width, where errors hardly depend on it
 
 
 def automatic_method(kernel: Kernel) -> str:
@@ -61,13 +63,16 @@ def find_preimages(
     anchors: Anchors,
     **options: Any,
 ) -> Array:
-    """Return rows of data, (q, d), whose images are as near as the method gets to what the scores stand for."""
+    """Return rows of data, (q, d), whose images come as near to what the scores stand for as the method gets.
+
+    `options` are the keywords of the method's function.
+    """
     if method not in METHODS:
         raise ValueError(f"Unknown pre-image method {method!r}; there are {', '.join(map(repr, METHODS))}.")
     if isinstance(expansion.kernel, Precomputed):
         raise ValueError(
-            "With kernel='precomputed' the rows behind the kernel values are not known, so there are no pre-images. "
-            "Pass the data and the kernel itself instead of the kernel matrix."
+            "With kernel='precomputed' the rows behind the kernel values are not known, so there are no "
+            "pre-images. Pass the data and the kernel itself instead of the kernel matrix."
         )
     if method == "auto":
         method = automatic_method(expansion.kernel)

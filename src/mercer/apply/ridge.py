@@ -24,7 +24,7 @@ class RidgeMap:
 
     @classmethod
     def fit(cls, train_scores: Array, X: Points, kernel: Kernel, alpha: float = 1.0) -> "RidgeMap":
-        """Learn the map from rows and their scores; `alpha` is the ridge penalty [Bakir, Weston and Schoelkopf 2004]."""
+        """Learn the map from rows and their scores, with ridge penalty `alpha` [Bakir et al. 2004]."""
         if is_sparse(X):
             raise ValueError(
                 "Pre-images by ridge regression need dense rows, and the training data are sparse. "
@@ -58,8 +58,8 @@ def _solve(scores: Array, X: Array, kernel: Kernel, alpha: float) -> Array:
             return np.asarray(scipy.linalg.solve(K, X, assume_a="pos", overwrite_a=True))
     except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
         warnings.warn(
-            f"The ridge regression for pre-images is singular with alpha={alpha:g}; its least-squares solution is used. "
-            "A larger alpha makes it well posed.",
+            f"The ridge regression for pre-images is singular with alpha={alpha:g}, so its shortest "
+            "least-squares solution is used. A larger alpha makes it well posed.",
             PreImageWarning,
             stacklevel=2,
         )
@@ -77,5 +77,5 @@ def _least_squares(K: Array, X: Array) -> Array:
 def ridge(
     expansion: Expansion, scores: Array, anchors: Anchors, *, alpha: float = 1.0, kernel: Kernel | None = None
 ) -> Array:
-    """Return pre-images regressed from the anchors; `kernel` compares scores, the model's own unless given."""
+    """Return pre-images regressed on the anchors; `kernel` compares scores, the model's own unless given."""
     return RidgeMap.fit(anchors.scores, anchors.points, kernel or expansion.kernel, alpha)(scores)

@@ -1,7 +1,8 @@
-"""Where a pre-image aims: the reconstruction P of given scores, and squared distances from it in feature space.
+"""Where a pre-image aims: the reconstruction P of given scores, and squared distances from it.
 
-P = mean + sum_k c_k u_k with c = gram^+ y. All that is needed of it are inner products with mapped rows, and those follow
-from the rows' own scores and norms: nothing here is larger than (rows, components) except one kernel tile.
+P = mean + sum_k c_k u_k with c = gram^+ y. All that is needed of it are inner products with mapped rows, and
+those follow from the rows' own scores and norms: nothing is larger than (rows, components) except one kernel
+tile.
 """
 
 import numpy as np
@@ -31,7 +32,7 @@ def target_norm(expansion: Expansion, c: Array) -> Array:
 
 
 def scores_and_norms(expansion: Expansion, Z: Points) -> tuple[Array, Array]:
-    """Return scores and |phi(z) - mean|^2 without clipping: an indefinite kernel's negative values must cancel."""
+    """Return scores and |phi(z) - mean|^2, not clipped: an indefinite kernel's signs must stay."""
     own = expansion.kernel.diagonal(Z)
     if expansion.nu is None:
         return expansion.combine(expansion.coef, Z) - expansion.offset, own

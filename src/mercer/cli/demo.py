@@ -52,20 +52,15 @@ def _table(cleaned: "Sequence[Cleaned]") -> Table:
 
 def _draw(model: "KernelPCA", data: "Digits", cleaned: "Sequence[Cleaned]", picture: Path) -> None:
     from mercer import plots
+    from mercer.cli import digits
 
     shown = [int((data.labels == digit).argmax()) for digit in range(10)]
     rows = {"original": data.clean[shown]}
     for one in cleaned:
-        count = "" if one.components is None else f", {one.components} components"
-        rows[f"{one.method}{count}\nerror {one.error:.3f}"] = one.images[shown]
-    figure = plots.denoising(
-        rows,
-        (8, 8),
-        model,
-        data.clean,
-        data.labels,
-        title="Noisy digits, cleaned by linear and by kernel PCA",
-    )
+        count = "" if one.components is None else f"{one.components} components, "
+        rows[f"{one.method}\n{count}error {one.error:.3f}"] = one.images[shown]
+    title = "Handwritten digits with noise, cleaned by linear PCA and by kernel PCA"
+    figure = plots.denoising(rows, digits.SHAPE, model, data.clean, data.labels, title=title)
     figure.savefig(picture, dpi=150)
 
 
@@ -73,6 +68,6 @@ def _result(cleaned: "Sequence[Cleaned]", picture: Path, saved: Path) -> str:
     noisy, same, best, kernel = (one.error for one in cleaned)
     return (
         f"Kernel PCA brings the error of the noisy digits from {noisy:.3f} down to {kernel:.3f}; linear PCA "
-        f"reaches {same:.3f} with as many components and {best:.3f} at its best. "
+        f"reaches {same:.3f} with as many components and {best:.3f} with the best number of them. "
         f"The picture is {picture}, the model {saved}; see it with: mercer info {saved}"
     )

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.events import SILENT, Channel
 
 Product = Callable[[Array], Array]
@@ -57,7 +58,7 @@ class _Basis:
         block, R = block[:, keep], R[keep]
         # once more: after the first pass small columns are no longer orthogonal to the basis
         used = self.Q[:, : self.size]
-        block, correction = np.linalg.qr(block - used @ (used.T @ block))
+        block, correction = _orthonormal(block - used @ (used.T @ block))
         self.done, self.size = self.size, self.size + block.shape[1]
         self.Q[:, self.done : self.size] = block
         return np.asarray(correction @ R)
@@ -94,7 +95,11 @@ def block_krylov(
         values, rotation = np.linalg.eigh(basis.T[: basis.size, : basis.size])
         scale = float(np.abs(values).max())
         newest = slice(basis.done, basis.size)
-        R = basis.extend(remainder, 0.1 * floor * scale) if basis.size < n else np.zeros((0, newest.stop - newest.start))
+        R = (
+            basis.extend(remainder, 0.1 * floor * scale)
+            if basis.size < n
+            else np.zeros((0, newest.stop - newest.start))
+        )
         wanted = _order(values, select)[:n_pairs]
         residuals = np.linalg.norm(R @ rotation[newest][:, wanted], axis=0)
         worst = float(residuals.max(initial=0.0)) / (scale or 1.0)
@@ -109,8 +114,20 @@ def block_krylov(
             basis.restart(values[kept], rotation[:, kept])
     finished = basis.done if R.shape[0] else basis.size
     vectors = basis.Q[:, :finished] @ rotation[:, wanted]
-    return KrylovResult(values[wanted], vectors, residuals, float(values[0]), step, converged or worst <= 1e3 * floor)
+    return KrylovResult(
+        values[wanted], vectors, residuals, float(values[0]), step, converged or worst <= 1e3 * floor
+    )
 
 
-def _order(values: Array, select: str) -> Array:
+def _orthonormal(block: Array) -> tuple[Array, Array]:
+    """Return Q, R with block = Q R for columns that are nearly orthonormal already, which is cheap by Cholesky."""
+    try:
+        lower = np.linalg.cholesky(block.T @ block)
+    except np.linalg.LinAlgError:  # a column was all rounding: the safe way
+        Q, R = np.linalg.qr(block)
+        return Q, R
+    return solve_triangular(lower, block.T, lower=True, check_finite=False).T, lower.T
+
+
+def _order(values: Array, select: str) -> IntArray:
     return np.argsort(-(np.abs(values) if select == "modulus" else values), kind="stable")

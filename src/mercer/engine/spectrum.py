@@ -37,10 +37,11 @@ def clean_eigenvalues(values: Array, lowest: float, magnitude: float, limits: Th
     noise = _CENTRING * limits.eps * magnitude
     significant = max(limits.negative * reach, noise)
     if values.min(initial=0.0) < -significant or lowest < -max(largest, significant):
+        worst = min(lowest, float(values.min(initial=0.0)))
         raise ValueError(
-            f"There are significant negative eigenvalues ({min(lowest, values.min(initial=0.0)):.3g} beside the largest, "
-            f"{largest:.3g}): the kernel is not positive semi-definite on these data. Ask for fewer components, or use "
-            "a positive definite kernel such as 'rbf'."
+            f"There are significant negative eigenvalues ({worst:.3g} beside the largest, {largest:.3g}): the kernel "
+            "is not positive semi-definite on these data. Ask for fewer components, or use a positive definite kernel "
+            "such as 'rbf'."
         )
     return np.where(values <= max(limits.zero * reach, noise), 0.0, values)
 

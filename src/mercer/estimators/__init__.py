@@ -1,1 +1,1 @@
-
+"""scikit-learn shells: parameters and validation in, solvers behind."""

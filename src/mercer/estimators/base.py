@@ -101,7 +101,9 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _check_scores(self, X: Any) -> Array:
         from sklearn.utils import check_array
 
-        scores: Array = check_array(X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False)
+        scores: Array = check_array(
+            X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False
+        )
         if scores.shape[1] != self.expansion_.n_components:
             raise ValueError(
                 f"inverse_transform needs scores with {self.expansion_.n_components} columns, as transform returns "

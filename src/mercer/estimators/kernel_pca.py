@@ -46,7 +46,8 @@ class KernelPCA(KernelDecomposition):
         and those that want more than an eighth of all components. "randomized" is the same iteration, selecting by
         modulus, stopped after `iterated_power` steps if that is a number.
     tol : float
-        Largest residual norm |K' v - lambda v|, relative to the largest eigenvalue; 0 means working precision.
+        Largest residual norm |K' v - lambda v|, relative to the largest eigenvalue, that "krylov" accepts. 0 means
+        working precision: 1e-10, where eigenvalues are exact to rounding. ("arpack": its own meaning.)
     precision : {"auto", "float64", "mixed"}
         "mixed" makes kernel tiles in float32 and sums in float64: twice as fast, eigenvalues good to about 1e-7.
         "auto" takes it when `tol` >= 1e-6. float32 data are computed in float32 tiles unless "float64" is asked for.
@@ -143,7 +144,7 @@ class KernelPCA(KernelDecomposition):
         self.verbose = verbose
 
     @property
-    def X_fit_(self) -> Points:
+    def X_fit_(self) -> Points:  # noqa: N802 - scikit-learn's name
         """The training rows (their numbers, for a precomputed kernel)."""
         return self.expansion_.points
 
@@ -195,14 +196,15 @@ class KernelPCA(KernelDecomposition):
     def _count(self, n: int) -> int | float:
         if self.n_components is None:
             return n
-        if isinstance(self.n_components, Integral) and self.n_components > n:
+        if 0 < self.n_components < 1:
+            return float(self.n_components)
+        if self.n_components > n:
             warnings.warn(
                 f"n_components={self.n_components} exceeds the {n} samples; {n} components are computed.",
                 UserWarning,
                 stacklevel=4,
             )
-            return n
-        return int(self.n_components) if isinstance(self.n_components, Integral) else float(self.n_components)
+        return min(n, int(self.n_components))
 
     def _tile_dtype(self, X: Points) -> Any:
         if self.kernel == "precomputed" or self.precision == "float64":

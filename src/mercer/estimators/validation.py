@@ -31,15 +31,35 @@ COMPONENTS: list[Any] = [
     None,
 ]
 
-__all__ = ["COMPONENTS", "KERNEL_CONSTRAINTS", "OUTPUT_CONSTRAINTS", "Interval", "Options", "StrOptions", "check_rows"]
+__all__ = [
+    "COMPONENTS",
+    "KERNEL_CONSTRAINTS",
+    "OUTPUT_CONSTRAINTS",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "check_rows",
+]
 
 _ADVICE = (
-    ("could not convert", "Every feature must be a number: encode text and categories first, e.g. with OneHotEncoder."),
+    (
+        "could not convert",
+        "Every feature must be a number: encode text and categories first, e.g. with OneHotEncoder.",
+    ),
     ("Complex data", "Pass real features, for example the real and imaginary parts side by side."),
-    ("dtype='numeric' is not compatible", "Every feature must be a number: encode text and categories first."),
-    ("argument must be a string or a real number", "Every cell must be a single number: flatten nested values."),
+    (
+        "dtype='numeric' is not compatible",
+        "Every feature must be a number: encode text and categories first.",
+    ),
+    (
+        "argument must be a string or a real number",
+        "Every cell must be a single number: flatten nested values.",
+    ),
     ("contains NaN", "Fill the gaps (SimpleImputer) or drop those rows (X[~np.isnan(X).any(axis=1)])."),
-    ("contains infinity", "Replace or drop infinite values (np.isfinite tells where they are), or rescale the data."),
+    (
+        "contains infinity",
+        "Replace or drop infinite values (np.isfinite tells where they are), or rescale the data.",
+    ),
     ("0 sample(s)", "Pass at least one row."),
     ("0 feature(s)", "Pass at least one column."),
     ("Expected 2D array", "Rows are samples and columns are features."),

@@ -1,1 +1,1 @@
-
+"""Files: models and tables."""

@@ -9,8 +9,9 @@ from typing import Any, TextIO
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import DataFileError
 from mercer.io.dialect import SAMPLE, Dialect, number, sniff
-from mercer.io.table import DataFileError, Table, positions, rebatch
+from mercer.io.table import Table, positions, rebatch
 
 _PIECE = 1024  # lines converted at a time by the plain reader
 
@@ -106,7 +107,9 @@ def _records(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
-        raise DataFileError(f"{where}, line {reader.line_num} cannot be split into cells ({error}).") from error
+        raise DataFileError(
+            f"{where}, line {reader.line_num} cannot be split into cells ({error})."
+        ) from error
 
 
 def _convert(row: Sequence[str], line: int, where: str, dialect: Dialect, take: Sequence[int]) -> list[float]:

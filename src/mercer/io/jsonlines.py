@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.io.table import DataFileError, Table, positions
+from mercer.errors import DataFileError
+from mercer.io.table import Table, positions
 
 
 def json_file(path: Path, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from numpy.lib import format as npy_format
 
 from mercer.arrays import Array
-from mercer.io.table import DataFileError, as_rows
+from mercer.errors import DataFileError
+from mercer.io.table import as_rows
 
 MAGIC = npy_format.MAGIC_PREFIX
 

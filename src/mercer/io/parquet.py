@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array
-from mercer.errors import MissingExtraError
-from mercer.io.table import DataFileError, Table, as_rows, float_type, positions, rebatch
+from mercer.errors import DataFileError, MissingExtraError
+from mercer.io.table import Table, as_rows, float_type, positions, rebatch
 
 
 def parquet_chunks(path: Path, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:

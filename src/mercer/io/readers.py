@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import DataFileError
 from mercer.io import npy
 from mercer.io.delimited import file_chunks, line_chunks
 from mercer.io.jsonlines import json_file, json_lines
 from mercer.io.parquet import parquet_chunks
-from mercer.io.table import DataFileError, Table
+from mercer.io.table import Table
 
 __all__ = ["SUFFIXES", "DataFileError", "Table", "chunks", "read", "sample"]
 

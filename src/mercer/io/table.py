@@ -8,11 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array
-from mercer.errors import MercerError
-
-
-class DataFileError(MercerError, ValueError):
-    """A data file is empty, ragged, not numeric, or of a kind that cannot be read."""
+from mercer.errors import DataFileError
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy_format
 
-from mercer.errors import MissingExtraError
-from mercer.io.table import DataFileError
+from mercer.errors import DataFileError, MissingExtraError
 
 Values = npt.NDArray[Any]  # (n, d), one chunk
 Names = Sequence[str] | None

@@ -12,7 +12,18 @@ from mercer.kernels.functions import (
     Sigmoid,
 )
 
-__all__ = ["RBF", "Chi2", "Cosine", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Sigmoid", "Wavelet"]
+__all__ = [
+    "RBF",
+    "Chi2",
+    "Cosine",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "Wavelet",
+]
 
 
 def __getattr__(name: str) -> type[Kernel]:

@@ -267,9 +267,13 @@ class Chi2(_PairwiseKernel):
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
         """Check what the kernel needs: dense rows without negative numbers."""
         if is_sparse(X):
-            raise TypeError(f"kernel={self.name!r} needs dense rows; a sparse matrix came. Call X.toarray() first.")
+            raise TypeError(
+                f"kernel={self.name!r} needs dense rows; a sparse matrix came. Call X.toarray() first."
+            )
         if X.size and X.min() < 0:
-            raise ValueError(f"kernel={self.name!r} needs non-negative features; the smallest is {X.min():.3g}.")
+            raise ValueError(
+                f"kernel={self.name!r} needs non-negative features; the smallest is {X.min():.3g}."
+            )
         return X.astype(dtype, copy=False)
 
     def _matrix(self, A: Any, B: Any) -> Array:
@@ -337,7 +341,10 @@ class MatrixFunction(Kernel):
 
     def diagonal(self, X: Points) -> Array:
         """Call the function on slices of one row each."""
-        values = [float(np.asarray(self.function(X[i : i + 1], X[i : i + 1], **self.params))[0, 0]) for i in range(X.shape[0])]
+        values = [
+            float(np.asarray(self.function(X[i : i + 1], X[i : i + 1], **self.params))[0, 0])
+            for i in range(X.shape[0])
+        ]
         return np.array(values)
 
 

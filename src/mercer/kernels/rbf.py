@@ -6,13 +6,11 @@ times too large and scaled down, which keeps subnormal results right and ends in
 The functions are compiled on first use, serial and without the interpreter lock: threads run over tiles.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from mercer.arrays import Array
+from mercer.kernels.compiled import prefer_wide_vectors
 
 # 'reassoc' is left out: it would undo the split of ln 2 into a high and a low part.
 _FAST = {"contract", "nnan", "ninf", "nsz"}
@@ -40,18 +38,6 @@ _MIN32, _LOW32, _DOWN32 = np.float32(-110.0), np.float32(-87.0), np.float32(2.0*
 _ROWS, _COLUMNS = 256, 512  # a scratch block of 1 MiB in float64: stays in the second-level cache
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _prefer_wide_vectors(typingctx: Any) -> Any:
-    """Let LLVM use 512-bit registers where the processor has them; it avoids them by default."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # llvmlite's checked `add` knows only enum attributes; this is a string attribute.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.void(), codegen
-
-
 @njit(nogil=True, cache=True, fastmath=_FAST, inline="always")  # type: ignore[untyped-decorator]
 def _exp64(v: float) -> float:
     v = max(v, -750.0)
@@ -74,7 +60,7 @@ def _exp64(v: float) -> float:
     low = v < -708.0
     exponent = (np.float64(t).view(np.int64) + (64 if low else 0)) << 52
     scaled = np.int64(np.float64(p).view(np.int64) + exponent).view(np.float64)
-    return scaled * (2.0**-64 if low else 1.0)  # type: ignore[no-any-return]
+    return scaled * (2.0**-64 if low else 1.0)
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST, inline="always")  # type: ignore[untyped-decorator]
@@ -94,12 +80,12 @@ def _exp32(v: np.float32) -> np.float32:
     low = v < _LOW32
     exponent = (np.float32(t).view(np.int32) + np.int32(32 if low else 0)) << np.int32(23)
     scaled = np.int32(np.float32(p).view(np.int32) + exponent).view(np.float32)
-    return scaled * (_DOWN32 if low else _ONE32)  # type: ignore[no-any-return]
+    return scaled * (_DOWN32 if low else _ONE32)
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
 def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
-    _prefer_wide_vectors()
+    prefer_wide_vectors()
     for i in range(dots.shape[0]):
         row, target = rows[i], out[i]
         for j in range(dots.shape[1]):
@@ -108,7 +94,7 @@ def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
 def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
-    _prefer_wide_vectors()
+    prefer_wide_vectors()
     for i in range(dots.shape[0]):
         row, target = rows[i], out[i]
         for j in range(dots.shape[1]):

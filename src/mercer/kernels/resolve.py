@@ -67,7 +67,7 @@ def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None
     """Return gamma as a number: given, 1 / n_features for None, or from the median distance."""
     if gamma == "median":
         return median_gamma(X, random_state)
-    return 1.0 / X.shape[1] if gamma is None else float(gamma)  # type: ignore[arg-type]
+    return 1.0 / X.shape[1] if gamma is None else float(gamma)
 
 
 def median_gamma(X: Points, random_state: Any = None) -> float:

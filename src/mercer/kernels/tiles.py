@@ -8,17 +8,19 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn import get_config
 from threadpoolctl import ThreadpoolController
 
-from mercer.arrays import Array, IntArray, Points, n_rows
+from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import Kernel
 
 TILE_BYTES = 32 * 2**20
 _EDGE = 640  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+_FEW_VECTORS = 32  # up to here one reading of a tile beats two matrix products
 
 Item = TypeVar("Item")
 
@@ -103,9 +105,12 @@ class PointBlocks:
 
     def for_each_chunk(self, X: Points, work: Callable[[slice, Array], None], threads: int = 1) -> None:
         """Call work(rows, k(X[rows], points)) for chunks of X that fit one tile for all threads together."""
-        per_row = (self.size + int(X.shape[1])) * self.dtype.itemsize
+        stored = X.nnz // max(1, n_rows(X)) if is_sparse(X) else X.shape[1]
+        per_row = (self.size + int(stored)) * self.dtype.itemsize
         slices = row_slices(n_rows(X), per_row, TILE_BYTES // threads)
-        run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
+        run_in_threads(
+            lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1)
+        )
 
 
 class SymmetricTiles:
@@ -125,7 +130,9 @@ class SymmetricTiles:
     def _make(self, pair: tuple[int, int], scratch: Array | None = None) -> Array:
         I, J = self.strips[pair[0]], self.strips[pair[1]]
         shape = (_length(I), _length(J))
-        out = np.empty(shape, self.dtype) if scratch is None else scratch[: shape[0] * shape[1]].reshape(shape)
+        out = (
+            np.empty(shape, self.dtype) if scratch is None else scratch[: shape[0] * shape[1]].reshape(shape)
+        )
         self.blocks.between(I, J, out)
         if I == J and self.blocks.kernel.unit_diagonal:
             np.fill_diagonal(out, 1.0)
@@ -148,18 +155,21 @@ class SymmetricTiles:
 
     def product(self, V: Array) -> Array:
         """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
-        cast = np.ascontiguousarray(V, self.dtype)
-        sums = [np.zeros(V.shape) for _ in range(self.threads)]
+        vectors = np.ascontiguousarray(V.T, self.dtype)  # one a row
+        sums = [np.zeros(vectors.shape) for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
-            sums[worker][I] += tile @ cast[J]
-            if I != J:
-                sums[worker][J] += tile.T @ cast[I]
+            if I == J:
+                sums[worker][:, I] += vectors[:, I] @ tile
+            else:
+                rows, columns = _both_products(tile, vectors[:, I], vectors[:, J])
+                sums[worker][:, I] += rows
+                sums[worker][:, J] += columns
 
         self.for_each_tile(work)
         for other in sums[1:]:
             sums[0] += other
-        return sums[0]
+        return sums[0].T
 
     def columns(self, indices: IntArray) -> Array:
         """Return K[:, indices], (n, len(indices))."""
@@ -183,6 +193,17 @@ class SymmetricTiles:
         return out
 
 
+def _both_products(tile: Array, at_rows: Array, at_columns: Array) -> tuple[Array, Array]:
+    """Return T v and T^T v for vectors v that stand one a row, (b, p) and (b, q)."""
+    if len(at_rows) > _FEW_VECTORS:
+        return at_columns @ tile.T, at_rows @ tile
+    from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
+
+    rows, columns = np.zeros(at_rows.shape, tile.dtype), np.zeros(at_columns.shape, tile.dtype)
+    add_both_products(tile, np.ascontiguousarray(at_rows), np.ascontiguousarray(at_columns), rows, columns)
+    return rows, columns
+
+
 def _length(strip: slice) -> int:
     return int(strip.stop - strip.start)
 
@@ -193,4 +214,4 @@ def _equal_strips(n: int) -> list[slice]:
     # the first strip is never shorter than another, so its length sizes the scratch space
     sizes = sorted(np.diff(bounds).tolist(), reverse=True)
     edges = np.concatenate([[0], np.cumsum(sizes)])
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edges.tolist())]

@@ -38,8 +38,8 @@ def denoising(
     rows: Images, shape: tuple[int, int], estimator: Any, X: Any, y: npt.ArrayLike, *, title: str = ""
 ) -> "Figure":
     """Draw pictures before and after denoising, and below them the model that did it."""
-    figure = canvas(None, 10, 8.5)
-    halves = figure.subfigures(2, 1, height_ratios=[len(rows) + 0.5, 4.5], squeeze=False)[:, 0]
+    figure = canvas(None, 10, 0.72 * len(rows) + 4.2)
+    halves = figure.subfigures(2, 1, height_ratios=[0.72 * len(rows), 3.8], squeeze=False)[:, 0]
     quarters = halves[1].subfigures(1, 2, squeeze=False)[0]
     image_grid(rows, shape, figure=halves[0])
     scores(estimator, X, y, figure=quarters[0])

@@ -1,1 +1,1 @@
-
+"""Operator and engine in, fitted expansion out."""

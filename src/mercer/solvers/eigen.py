@@ -17,7 +17,10 @@ from mercer.kernels.tiles import one_blas_thread
 
 _DENSE_ROWS = 300  # below this LAPACK needs milliseconds, whatever is asked
 _DENSE_SHARE = 8  # with more than a eighth of all pairs wanted LAPACK wins
-_OVERSAMPLING = 8
+_OVERSAMPLING = 4
+_WORKING_RESIDUAL = (
+    1e-10  # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
+)
 _KRYLOV_STEPS = 200
 
 
@@ -59,10 +62,16 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
     if solver == "dense":
         return _dense(operator, n_pairs)
     with one_blas_thread():
-        return _arpack(operator, n_pairs, options) if solver == "arpack" else _krylov(operator, n_pairs, options, channel)
+        return (
+            _arpack(operator, n_pairs, options)
+            if solver == "arpack"
+            else _krylov(operator, n_pairs, options, channel)
+        )
 
 
-def solve_share(operator: Operator, share: float, options: EigenOptions, channel: Channel = SILENT) -> Spectrum:
+def solve_share(
+    operator: Operator, share: float, options: EigenOptions, channel: Channel = SILENT
+) -> Spectrum:
     """Return just as many leading pairs as explain the given share of the trace."""
     n, n_pairs = operator.shape[0], min(operator.shape[0], 16)
     while True:
@@ -73,7 +82,11 @@ def solve_share(operator: Operator, share: float, options: EigenOptions, channel
         if enough.size or n_pairs == n:
             kept = int(enough[0]) + 1 if enough.size else n_pairs
             return Spectrum(
-                spectrum.values[:kept], spectrum.vectors[:, :kept], spectrum.lowest, spectrum.solver, spectrum.n_iter
+                spectrum.values[:kept],
+                spectrum.vectors[:, :kept],
+                spectrum.lowest,
+                spectrum.solver,
+                spectrum.n_iter,
             )
         n_pairs = min(n, 2 * n_pairs)
 
@@ -107,12 +120,14 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
     n = operator.shape[0]
     block = min(n, n_pairs + _OVERSAMPLING)
     randomized = options.solver == "randomized"
-    limit = options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS
+    limit = (
+        options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS
+    )
     found = block_krylov(
         operator.matmul,
         _rng(options).standard_normal((n, block)),
         n_pairs,
-        tol=options.tol,
+        tol=options.tol or _WORKING_RESIDUAL,
         floor=options.eps * np.sqrt(n),
         max_iter=limit,
         select="modulus" if randomized else "largest",

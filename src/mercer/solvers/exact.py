@@ -58,8 +58,10 @@ def fit_exact(
     """Solve kernel PCA on the rows of X; a float asks for that share of the total variation."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     operator = make_operator(kernel, X, dtype, n_jobs)
-    find = solve_share if isinstance(n_components, float) else solve
-    spectrum = find(operator, n_components, options, channel)  # type: ignore[operator]
+    if isinstance(n_components, float):
+        spectrum = solve_share(operator, n_components, options, channel)
+    else:
+        spectrum = solve(operator, n_components, options, channel)
     values, vectors = _judge(spectrum, operator, dtype, drop_zeros)
     expansion = _expand(kernel, points, operator, values, vectors)
     return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter)

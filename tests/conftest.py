@@ -1,0 +1,52 @@
+"""What all tests share: data sets that may be absent, and how hard hypothesis tries."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "steady", deadline=None, max_examples=30, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("steady"), max_examples=500, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def _data_folder() -> Path:
+    """The folder named by MERCER_DATA, else `shared/data` beside the repository."""
+    given = os.environ.get("MERCER_DATA")
+    return Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_set() -> Callable[[str], dict[str, np.ndarray]]:
+    """A function that reads a data set by name, or skips the test where the file is not there."""
+
+    def read(name: str) -> dict[str, np.ndarray]:
+        path = _data_folder() / f"{name}.npz"
+        if not path.is_file():
+            pytest.skip(f"{path.name} is not there; set MERCER_DATA to the folder that holds it")
+        with np.load(path, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def usps(data_set: Callable[[str], dict[str, np.ndarray]]) -> np.ndarray:
+    """The USPS training digits, (7291, 256), in [-1, 1]."""
+    return data_set("usps")["X"]
+
+
+@pytest.fixture(scope="session")
+def ionosphere(data_set: Callable[[str], dict[str, np.ndarray]]) -> np.ndarray:
+    """The ionosphere radar returns, (351, 33)."""
+    return data_set("odds_ionosphere")["X"]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20240229)

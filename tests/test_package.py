@@ -1,0 +1,49 @@
+"""The package as a whole: light to import, honest about its names, examples that run."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import mercer
+
+_HEAVY = ("numba", "matplotlib", "dask", "sklearn", "scipy", "pyarrow", "rich", "typer")
+_OPTIONAL = {"mercer.kernels.wavelet": "pywt"}
+
+
+def test_import_loads_nothing_heavy():
+    code = f"import sys, mercer; print([m for m in {_HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_using_an_estimator_loads_no_compiler_plot_or_cluster():
+    code = f"import sys; from mercer import KernelPCA; print([m for m in {_HEAVY[:3]} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", mercer.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(mercer, name) is not None
+
+
+def test_unknown_name_says_what_there_is():
+    with pytest.raises(AttributeError, match="KernelPCA"):
+        _ = mercer.KernelPAC
+
+
+def _modules():
+    return [m.name for m in pkgutil.walk_packages(mercer.__path__, "mercer.")]
+
+
+@pytest.mark.parametrize("name", _modules())
+def test_module_imports_and_its_examples_run(name):
+    if name in _OPTIONAL:
+        pytest.importorskip(_OPTIONAL[name])
+    module = importlib.import_module(name)
+    assert module.__doc__, f"{name} does not say what it is"
+    assert doctest.testmod(module).failed == 0
