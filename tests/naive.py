@@ -1,4 +1,4 @@
-"""Textbook twins: every formula as it stands on paper, in plain loops. Nothing here comes from the package."""
+"""Textbook twins: every formula as it stands on paper, in plain loops, with nothing from the package."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ def rows_of(X: Any) -> list[list[float]]:
     return dense.astype(np.float64).tolist()
 
 
-# -- kernels of two rows -----------------------------------------------------------------------------------------
+# -- kernels of two rows ---------------------------------------------------------------------------
 
 
 def dot(x: Row, y: Row) -> float:
@@ -102,7 +102,7 @@ def diagonal(pair: Pair, X: Any) -> np.ndarray:
 
 
 def rbf_matrix(X: np.ndarray, Y: np.ndarray, gamma: float) -> np.ndarray:
-    """The Gaussian kernel from plain differences, a row at a time: for sizes at which a double loop is too slow."""
+    """The Gaussian kernel from plain differences, a row at a time, where a double loop is too slow."""
     X, Y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
     return np.array([np.exp(-gamma * ((Y - x) ** 2).sum(axis=1)) for x in X]).reshape(len(X), len(Y))
 
@@ -114,7 +114,7 @@ def median_gamma(X: Any) -> float:
     return 1.0 / (2.0 * float(np.median([d for d in distances if d > 0])))
 
 
-# -- centring and what follows from it -----------------------------------------------------------------------------
+# -- centring and what follows from it -------------------------------------------------------------
 
 
 def equal_weights(n: int) -> np.ndarray:
@@ -158,7 +158,7 @@ def frobenius(K: np.ndarray) -> float:
     return math.sqrt(math.fsum(value**2 for value in K.ravel().tolist()))
 
 
-# -- kernel PCA ----------------------------------------------------------------------------------------------------
+# -- kernel PCA ------------------------------------------------------------------------------------
 
 
 def eigenpairs(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +168,7 @@ def eigenpairs(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kernel_pca(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (r,) of the centred matrix and coefficients alpha (n, r) with alpha^T alpha = 1 / lambda."""
+    """Eigenvalues (r,) of the centred matrix, and alpha (n, r) with alpha^T alpha = 1 / lambda."""
     values, vectors = eigenpairs(centred(K), r)
     alphas = np.zeros_like(vectors)
     for k, value in enumerate(values):
@@ -188,7 +188,7 @@ def residual(K_new: np.ndarray, own: np.ndarray, K: np.ndarray, r: int) -> np.nd
 
 
 def distance_from_span(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Squared distance of each row of `vectors` from the span of the rows of `directions`, by least squares."""
+    """Squared distances of the rows of `vectors` from the span of the rows of `directions`."""
     weights = np.linalg.lstsq(directions.T, vectors.T, rcond=None)[0]
     return ((vectors.T - directions.T @ weights) ** 2).sum(axis=0)
 

@@ -22,9 +22,7 @@ def kernel_pca(K, r, *, center=True):
     order = [i for i in np.argsort(-values)[:r] if values[i] > 1e-12 * np.trace(K)]  # the rest is rounding
     coef = (vectors[:, order] / np.sqrt(values[order])).T
     if center:
-        coef = coef - coef.mean(
-            axis=1, keepdims=True
-        )  # eigenvectors of K' sum to zero; keep that to rounding
+        coef = coef - coef.mean(axis=1, keepdims=True)  # eigenvectors of K' sum to zero; keep that to rounding
     return coef, coef @ means, values[order], nu, norm
 
 

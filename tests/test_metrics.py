@@ -82,12 +82,12 @@ def test_zero_across_different_points_is_zero_to_the_root_of_rounding():
     assert metrics.subspace_distance(model, moved) <= 2e-7
 
 
-@pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-6, 1e-3, 0.3, 0.8, 1.5, np.pi / 2])
+@pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-6, 1e-3, 0.3, 0.8, 1.5, np.pi / 2 - 1e-9, np.pi / 2])
 def test_known_angles_are_found_however_small(angle):
     model = fitted(cloud(2, 40), RBF(0.3), 5)
     turned = rotated(model, angle)
     got = metrics.subspace_distance(model.truncated(4), turned)
-    assert got == pytest.approx(angle, rel=1e-7, abs=1e-13)
+    assert got == pytest.approx(angle, rel=1e-7 if angle < 0.1 else 1e-11, abs=1e-13)
     assert metrics.subspace_distance(turned, model.truncated(4)) == pytest.approx(angle, rel=1e-7, abs=1e-13)
 
 
@@ -137,9 +137,7 @@ def test_sparse_points_and_fitted_estimators_will_do():
     model = fitted(X, RBF(0.3), 4)
     thin = replace(model, points=sp.csr_matrix(X))
     assert metrics.subspace_distance(SimpleNamespace(expansion_=model), thin) <= 2e-7
-    assert metrics.subspace_distance(rotated(thin, 1e-10), thin.truncated(3)) == pytest.approx(
-        1e-10, rel=1e-3
-    )
+    assert metrics.subspace_distance(rotated(thin, 1e-10), thin.truncated(3)) == pytest.approx(1e-10, rel=1e-3)
 
 
 def test_unfitted_and_incomparable_models_are_refused():
@@ -168,9 +166,7 @@ def test_error_equals_the_formula_entry_by_entry(seed, kernel, center, training)
     assert metrics.kernel_reconstruction_error(model, new, scores=Y) == pytest.approx(got)
     least = naive.minimal_error(K, 3)
     assume(least > 1e-5 * np.linalg.norm(K))
-    assert metrics.excess_reconstruction_error(model, new) == pytest.approx(
-        want / least - 1.0, rel=1e-5, abs=1e-6
-    )
+    assert metrics.excess_reconstruction_error(model, new) == pytest.approx(want / least - 1.0, rel=1e-5, abs=1e-6)
 
 
 def test_long_components_count_as_error():
@@ -393,9 +389,7 @@ def test_snr_at_its_ends():
     assert metrics.snr(np.ones(3), np.ones(3)) == np.inf
     assert metrics.snr(np.ones(3), np.zeros(3)) == -np.inf
     assert metrics.snr(signal, np.full(12, signal.mean())) == pytest.approx(0.0)
-    assert metrics.snr(signal, signal[::-1]) == pytest.approx(
-        metrics.snr(1e150 * signal, 1e150 * signal[::-1])
-    )
+    assert metrics.snr(signal, signal[::-1]) == pytest.approx(metrics.snr(1e150 * signal, 1e150 * signal[::-1]))
     with pytest.raises(ValueError, match=r"\(3,\) and \(4,\)"):
         metrics.snr(np.ones(3), np.ones(4))
     with pytest.raises(ValueError, match=r"empty"):

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 import naive_preimage as naive
-from mercer.apply import kernel_gradients, kwok, mika
+from mercer.apply import gradient, kernel_gradients, kwok, mika
 from mercer.apply.anchors import best_start, nearest
 from mercer.apply.preimage import (
     METHODS,
@@ -226,6 +226,39 @@ def test_the_distance_never_grows_from_step_to_step():
         last = new
 
 
+def combination(X, gamma, weights):
+    """Return a model and scores for which P is any given combination of the points, far from every image."""
+    inner = weights @ RBF(gamma)(X) @ weights
+    model = Expansion(X, weights[None], np.zeros(1), np.ones(1), RBF(gamma), len(X), np.array([[inner]]))
+    return model, np.array([[inner]]), Anchors(X, model.project(X))
+
+
+@quick
+@given(seeds, st.sampled_from([0.1, 1.0, 5.0]))
+def test_weights_of_any_sign_lead_uphill_only(seed, gamma):
+    rng = np.random.default_rng(seed)
+    model, scores, anchors = combination(rng.standard_normal((8, 2)), gamma, rng.standard_normal(8))
+    last = feature_residual(model, scores, best_start(model, scores, anchors, 10))
+    for looks in (1, 2, 3, 5, 10, 50):
+        Z = find_preimages("mika", model, scores, anchors, max_iter=looks)
+        new = feature_residual(model, scores, Z)
+        assert np.isfinite(Z).all()
+        assert new[0] <= last[0] + 1e-10 * (1.0 + scores[0, 0])
+        last = new
+
+
+def test_a_negative_denominator_still_leads_uphill():
+    """Here f < 0 at both anchors, and the plain fixed point would go the wrong way."""
+    X = np.array([[0.0], [0.3]])
+    weights = np.array([1.0, -3.0])
+    assert (RBF(1.0)(X) @ weights < 0).all()
+    model, scores, anchors = combination(X, 1.0, weights)
+    start = best_start(model, scores, anchors, 10)
+    Z = find_preimages("mika", model, scores, anchors)
+    assert Z[0, 0] < 0.0
+    assert feature_residual(model, scores, Z)[0] < feature_residual(model, scores, start)[0] - 1.0
+
+
 NASTY = {
     "far outliers": np.vstack([cloud(30), 1e6 * cloud(31, 3), -1e8 * np.ones((1, 4))]),
     "duplicates": np.repeat(cloud(32, 3), 8, axis=0),
@@ -306,9 +339,7 @@ def test_location_equals_its_twin(seed):
     squared = ((neighbours - rng.standard_normal((4, 1, 3))) ** 2).sum(axis=2) * rng.uniform(0.9, 1.1, (4, 6))
     want = [naive.kwok(v, s) for v, s in zip(neighbours, squared, strict=True)]
     got = kwok.locate(neighbours, squared)
-    bound = (np.linalg.norm(neighbours - neighbours.mean(1, keepdims=True), axis=2) + np.sqrt(squared)).min(
-        axis=1
-    )
+    bound = (np.linalg.norm(neighbours - neighbours.mean(1, keepdims=True), axis=2) + np.sqrt(squared)).min(axis=1)
     for value, row, reach, v in zip(got, want, bound, neighbours, strict=True):
         if np.linalg.norm(row - v.mean(axis=0)) <= reach:
             np.testing.assert_allclose(value, row, atol=1e-9)
@@ -356,6 +387,52 @@ def test_derivatives_equal_finite_differences(seed, kernel):
         np.testing.assert_allclose(slopes[q], numeric, rtol=1e-5, atol=1e-6)
         numeric = naive.finite_difference(lambda z: float(kernel.diagonal(z[None])[0]), Z[q])
         np.testing.assert_allclose(own_slopes[q], numeric, rtol=1e-5, atol=1e-6)
+
+
+@quick
+@given(seeds, st.sampled_from(SMOOTH))
+def test_the_objective_and_its_gradient_belong_together(seed, kernel):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.standard_normal((6, 3)), rng.standard_normal((2, 3))
+    Z += 0.3 * np.sign(Z)
+    distances = gradient._Distances(kernel, X, rng.standard_normal((2, 6)), np.full(2, 50.0), np.array([3.0, 0.2]))
+    values, slopes = distances(Z)
+    assert (values >= 0).all()
+    for q in range(2):
+
+        def value(z, q=q):
+            return distances(np.where(np.arange(2)[:, None] == q, z, Z))[0][q]
+
+        numeric = naive.finite_difference(value, Z[q])
+        np.testing.assert_allclose(slopes[q], numeric, rtol=1e-4, atol=1e-5 * (1.0 + np.abs(slopes[q]).max()))
+
+
+def test_negative_squares_of_an_indefinite_kernel_count_as_zero():
+    X = cloud(60, 5, 3)
+    distances = gradient._Distances(Sigmoid(0.5, -1.0), X, np.ones((2, 5)), np.full(2, -100.0), np.ones(2))
+    values, slopes = distances(X[:2])
+    np.testing.assert_array_equal(values, 0.0)
+    np.testing.assert_array_equal(slopes, 0.0)
+
+
+def test_overflow_counts_as_far_away():
+    X = cloud(61, 5, 3)
+    distances = gradient._Distances(Polynomial(1.0, 1.0, 3.0), X, np.ones((2, 5)), np.ones(2), np.ones(2))
+    values, slopes = distances(np.vstack([X[:1], np.full((1, 3), 1e120)]))
+    assert np.isfinite(values).all()
+    assert values[1] > 1e50
+    np.testing.assert_array_equal(slopes[1], 0.0)
+
+
+def test_no_row_pays_for_the_progress_of_others():
+    """After very few steps the sum has fallen, but some rows have overshot: those keep their start."""
+    X = cloud(62, 60, 3)
+    model, anchors = fitted(X, RBF(10.0), 8)
+    scores = model.project(X + 0.3 * cloud(63, 60, 3))
+    start = feature_residual(model, scores, best_start(model, scores, anchors, 10))
+    for steps in (1, 2, 3):
+        Z = find_preimages("gradient", model, scores, anchors, max_iter=steps)
+        assert (feature_residual(model, scores, Z) <= start + 1e-12).all()
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.2), Polynomial(0.3, 1.0, 3.0), Cosine()])
@@ -447,9 +524,7 @@ def test_auto_takes(kernel, want):
     assert automatic_method(kernel) == want
 
 
-@pytest.mark.parametrize(
-    "kernel", [Laplacian(0.3), Chi2(0.3), PairFunction(lambda a, b: float(a[:4] @ b[:4]) ** 2)]
-)
+@pytest.mark.parametrize("kernel", [Laplacian(0.3), Chi2(0.3), PairFunction(lambda a, b: float(a[:4] @ b[:4]) ** 2)])
 def test_auto_answers_for_kernels_without_derivatives(kernel):
     X = np.abs(cloud(51, 60, 4))
     model, anchors = fitted(X, kernel, 8)
@@ -524,8 +599,7 @@ def test_single_precision_stays_usable(method):
     assert got.dtype == np.float32
     assert np.median(np.abs(got - want)) < 1e-2
     assert (
-        feature_residual(model, scores, got.astype(float)).mean()
-        < feature_residual(model, scores, want).mean() + 1e-4
+        feature_residual(model, scores, got.astype(float)).mean() < feature_residual(model, scores, want).mean() + 1e-4
     )
 
 

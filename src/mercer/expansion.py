@@ -135,9 +135,10 @@ class Expansion:
         )
 
     def orthonormalised(self) -> "Expansion":
-        """Return the model with the symmetric (nearest) orthonormal basis of the same subspace.
+        """Return the model with the orthonormal basis of the same subspace that is nearest to its components.
 
-        Directions that the components do not span are left as zero rows.
+        Where components depend on each other there is none; then the rows are as near to one as the subspace allows,
+        and their gram matrix is a projector instead of the identity.
         """
         values, vectors = np.linalg.eigh(self.gram)
         keep = values > _SMALL * max(values[-1], 0.0)

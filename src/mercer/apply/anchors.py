@@ -24,9 +24,7 @@ def dense_rows(points: Points, rows: IntArray) -> Array:
     return np.asarray(chosen.toarray() if is_sparse(chosen) else chosen)
 
 
-def nearest(
-    expansion: Expansion, scores: Array, anchors: Anchors, k: int, candidates: int
-) -> tuple[IntArray, Array]:
+def nearest(expansion: Expansion, scores: Array, anchors: Anchors, k: int, candidates: int) -> tuple[IntArray, Array]:
     """Return the k anchors nearest to P in feature space and their squared distances, both (q, k).
 
     They are sought among the `candidates` anchors with the nearest projections: that needs no kernel values,

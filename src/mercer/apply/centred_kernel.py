@@ -86,9 +86,7 @@ class CentredKernel:
     def product(self, V: Array) -> Array:
         """Return K' V."""
         sums = V.sum(axis=0)
-        return np.asarray(
-            self.source.product(V) - np.outer(self.means, sums) - self.means @ V + self.mean_norm * sums
-        )
+        return np.asarray(self.source.product(V) - np.outer(self.means, sums) - self.means @ V + self.mean_norm * sums)
 
     def leading(self, r: int) -> tuple[Array, Array]:
         """Return the r largest eigenvalues, descending, and their eigenvectors, (n, r)."""
@@ -125,7 +123,5 @@ def _source(kernel: Kernel, X: Points, budget: int) -> TileSource:
     if not isinstance(kernel, Precomputed):
         return SymmetricTiles(kernel, X, np.float64, budget, available_threads())
     if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"With a precomputed kernel X must be the square kernel matrix of its rows; got {X.shape}."
-        )
+        raise ValueError(f"With a precomputed kernel X must be the square kernel matrix of its rows; got {X.shape}.")
     return GivenTiles(np.asarray(X.toarray() if is_sparse(X) else X))

@@ -54,9 +54,7 @@ def _(kernel: Polynomial, squared: Array, own: Array, target: Array) -> Array:
 
 def _check_gamma(gamma: float) -> None:
     if gamma <= 0:
-        raise ValueError(
-            f"method='kwok' needs gamma > 0; with gamma={gamma:g} the kernel tells no distances apart."
-        )
+        raise ValueError(f"method='kwok' needs gamma > 0; with gamma={gamma:g} the kernel tells no distances apart.")
 
 
 def _root(values: Array, degree: float) -> Array:
@@ -100,15 +98,13 @@ def kwok(
 def locate(neighbours: Array, squared: Array, rank_tol: float = _RANK) -> Array:
     """Return the points (q, d) with given squared distances (q, k) to given neighbours (q, k, d).
 
-    With neighbours v_j around their mean, |v_j|^2 - d_j^2 = 2 v_j . z + constant, and the mean over j removes
-    the constant: z = 1/2 V^+ (|v|^2 - d^2) [Kwok and Tsang 2004].
+    With neighbours v_j around their mean, |v_j|^2 - d_j^2 = 2 v_j . z - |z|^2. The columns of V sum to zero, so
+    V^+ removes the part that is the same for all j: z = 1/2 V^+ (|v|^2 - d^2) [Kwok and Tsang 2004].
     """
     centre = neighbours.mean(axis=1)
     around = neighbours - centre[:, None]
     radii = np.einsum("qkd,qkd->qk", around, around)
-    difference = radii - squared
-    difference -= difference.mean(axis=1, keepdims=True)
-    shift = 0.5 * np.einsum("qdk,qk->qd", np.linalg.pinv(around, rcond=rank_tol), difference)
+    shift = 0.5 * np.einsum("qdk,qk->qd", np.linalg.pinv(around, rcond=rank_tol), radii - squared)
     # inconsistent distances can throw a point far out, but at distance d_j from v_j it is within |v_j| + d_j
     reach = (np.sqrt(radii) + np.sqrt(squared)).min(axis=1)
     length = np.linalg.norm(shift, axis=1)

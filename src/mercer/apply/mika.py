@@ -16,7 +16,9 @@ from mercer.expansion import Expansion
 from mercer.kernels.functions import RBF
 from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, row_slices, run_in_threads
 
-_LEAST = 1e-3  # the divisor's least share of sum |g_i k_i|: bounds a step by 1000 times the width of the data
+# Where f is not even this share of sum |g_i k_i|, that sum divides instead: still uphill, and a step of at most the
+# width of the data.
+_LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class _Hill:
         pull = self.blocks.against(Z)
         pull *= weights
         height = pull.sum(axis=1)
-        divisor = np.maximum(height, _LEAST * np.abs(pull).sum(axis=1))
+        reach = np.abs(pull).sum(axis=1)
+        divisor = np.where(height > _LEAST * reach, height, reach)
         uphill = pull @ self.points - height[:, None] * Z  # the gradient of f, but for 2 gamma
         step = np.divide(uphill, divisor[:, None], out=np.zeros_like(Z), where=divisor[:, None] > 0)
         return height, step

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from mercer.arrays import Array, IntArray
 from mercer.events import SILENT, Channel
+
+_SMALLEST_BASIS = 48  # fewer vectors save nothing
 
 Product = Callable[[Array], Array]
 
@@ -32,44 +34,53 @@ class KrylovResult:
 
 @dataclass
 class _Basis:
-    """An orthonormal basis Q, the projection T = Q^T K' Q, and the newest block waiting to be multiplied."""
+    """Orthonormal rows Q, the projection T = Q K' Q^T, and the newest block, whose products are yet to come."""
 
-    Q: Array  # (n, capacity)
+    Q: Array  # (capacity, n), one basis vector a row
     T: Array  # (capacity, capacity)
-    done: int  # columns of Q whose products are in T
-    size: int  # columns of Q in use, the newest block included
+    done: int  # rows of Q whose products are in T
+    size: int  # rows of Q in use, the newest block included
+
+    @classmethod
+    def begin(cls, start: Array, capacity: int) -> "_Basis":
+        n, block = start.shape
+        basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, block)
+        basis.Q[:block] = np.linalg.qr(start)[0].T
+        return basis
 
     @property
     def newest(self) -> Array:
-        return self.Q[:, self.done : self.size]
+        return self.Q[self.done : self.size]
 
     def absorb(self, product: Array) -> Array:
-        """Put the products of the newest block into T; return what is left of them outside the basis."""
-        used = self.Q[:, : self.size]
-        projected = used.T @ product
-        self.T[: self.size, self.done : self.size] = projected
-        self.T[self.done : self.size, : self.size] = projected.T
-        return np.asarray(product - used @ projected)
+        """Put the products of the newest block, (b, n), into T; return what is left of them outside the basis."""
+        used = self.Q[: self.size]
+        projected = product @ used.T
+        self.T[self.done : self.size, : self.size] = projected
+        self.T[: self.size, self.done : self.size] = projected.T
+        return np.asarray(product - projected @ used)
 
     def extend(self, remainder: Array, negligible: float) -> Array:
-        """Append an orthonormal basis of the remainder as the newest block; return R with remainder = block R."""
-        block, R = np.linalg.qr(remainder)
+        """Append an orthonormal basis of the remainder as the newest block; return R with remainder = R^T block."""
+        block, R = _leading_rows(remainder, self.Q.shape[1] - self.size)
         keep = np.linalg.norm(R, axis=1) > negligible
-        block, R = block[:, keep], R[keep]
-        # once more: after the first pass small columns are no longer orthogonal to the basis
-        used = self.Q[:, : self.size]
-        block, correction = _orthonormal(block - used @ (used.T @ block))
-        self.done, self.size = self.size, self.size + block.shape[1]
-        self.Q[:, self.done : self.size] = block
+        block, R = block[keep], R[keep]
+        if len(block) == 0:
+            return R
+        # once more: after the first pass small rows are no longer orthogonal to the basis
+        used = self.Q[: self.size]
+        block, correction = _orthonormal(block - (block @ used.T) @ used)
+        self.done, self.size = self.size, self.size + len(block)
+        self.Q[self.done : self.size] = block
         return np.asarray(correction @ R)
 
     def restart(self, values: Array, rotation: Array) -> None:
-        """Replace all finished columns by Ritz vectors (a thick restart); the newest block stays newest."""
+        """Replace all finished rows by Ritz vectors (a thick restart); the newest block stays newest."""
         kept, newest = len(values), self.newest.copy()
-        self.Q[:, :kept] = self.Q[:, : self.done] @ rotation
+        self.Q[:kept] = rotation.T @ self.Q[: self.done]
         self.T[:kept, :kept] = np.diag(values)
-        self.done, self.size = kept, kept + newest.shape[1]
-        self.Q[:, self.done : self.size] = newest
+        self.done, self.size = kept, kept + len(newest)
+        self.Q[self.done : self.size] = newest
 
 
 def block_krylov(
@@ -85,48 +96,46 @@ def block_krylov(
 ) -> KrylovResult:
     """Return the leading eigenpairs of the operator; stops on residuals, on stagnation, or after max_iter products."""
     n, block = start.shape
-    capacity = min(n, max(12 * block, n_pairs + 6 * block)) + block
-    basis = _Basis(np.empty((n, capacity)), np.zeros((capacity, capacity)), 0, block)
-    basis.Q[:, :block] = np.linalg.qr(start)[0]
-    best = np.inf
-    stalled = 0
+    basis = _Basis.begin(start, min(n, max(12 * block, n_pairs + 6 * block, _SMALLEST_BASIS)))
+    best, lowest, stalled = np.inf, np.inf, 0
     for step in range(1, max_iter + 1):
-        remainder = basis.absorb(product(basis.newest))
+        remainder = basis.absorb(product(basis.newest.T).T)
         values, rotation = np.linalg.eigh(basis.T[: basis.size, : basis.size])
-        scale = float(np.abs(values).max())
-        newest = slice(basis.done, basis.size)
-        R = (
-            basis.extend(remainder, 0.1 * floor * scale)
-            if basis.size < n
-            else np.zeros((0, newest.stop - newest.start))
-        )
+        lowest, scale = min(lowest, float(values[0])), float(np.abs(values).max()) or 1.0
+        newest, finished = slice(basis.done, basis.size), basis.size
+        R = basis.extend(remainder, 0.1 * floor * scale)
         wanted = _order(values, select)[:n_pairs]
         residuals = np.linalg.norm(R @ rotation[newest][:, wanted], axis=0)
-        worst = float(residuals.max(initial=0.0)) / (scale or 1.0)
+        worst = float(residuals.max(initial=0.0)) / scale
         channel.emit("krylov", step, None, worst)
-        stalled = stalled + 1 if worst > 0.5 * best else 0
-        best = min(best, worst)
-        converged = worst <= max(tol, floor) or R.shape[0] == 0
-        if converged or step == max_iter or (stalled >= 2 and worst <= 1e3 * floor):
+        stalled, best = stalled + 1 if worst > 0.5 * best else 0, min(best, worst)
+        converged = worst <= max(tol, floor) or (stalled >= 2 and worst <= 1e3 * floor)
+        if converged or step == max_iter:
             break
-        if basis.size + block > capacity:
+        if basis.size + block > len(basis.Q) < n:
             kept = _order(values, select)[: n_pairs + block]
             basis.restart(values[kept], rotation[:, kept])
-    finished = basis.done if R.shape[0] else basis.size
-    vectors = basis.Q[:, :finished] @ rotation[:, wanted]
-    return KrylovResult(
-        values[wanted], vectors, residuals, float(values[0]), step, converged or worst <= 1e3 * floor
-    )
+    vectors = basis.Q[:finished].T @ rotation[:, wanted]
+    return KrylovResult(values[wanted], vectors, residuals, lowest, step, converged)
+
+
+def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
+    """Return orthonormal rows Q and R with remainder = R^T Q; at most `room` rows, the dimensions that are left."""
+    if room < len(remainder):  # the basis is about to fill the whole space: what exceeds it is rounding
+        U, sizes, rows = np.linalg.svd(remainder, full_matrices=False)
+        return rows[:room], (U * sizes).T[:room]
+    columns, R = qr(remainder.T, mode="economic", overwrite_a=True, check_finite=False)
+    return columns.T, R
 
 
 def _orthonormal(block: Array) -> tuple[Array, Array]:
-    """Return Q, R with block = Q R for columns that are nearly orthonormal already, which is cheap by Cholesky."""
+    """Return Q, R with block = R^T Q for rows that are nearly orthonormal already, which is cheap by Cholesky."""
     try:
-        lower = np.linalg.cholesky(block.T @ block)
-    except np.linalg.LinAlgError:  # a column was all rounding: the safe way
-        Q, R = np.linalg.qr(block)
-        return Q, R
-    return solve_triangular(lower, block.T, lower=True, check_finite=False).T, lower.T
+        lower = np.linalg.cholesky(block @ block.T)
+    except np.linalg.LinAlgError:  # a row was all rounding: the safe way
+        columns, R = np.linalg.qr(block.T)
+        return columns.T, R
+    return solve_triangular(lower, block, lower=True, check_finite=False), lower.T
 
 
 def _order(values: Array, select: str) -> IntArray:

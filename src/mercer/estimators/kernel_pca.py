@@ -9,6 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
+from mercer.apply.anchors import Anchors
 from mercer.apply.ridge import RidgeMap
 from mercer.arrays import Array, Points, is_sparse
 from mercer.estimators.base import KernelDecomposition
@@ -192,6 +193,9 @@ class KernelPCA(KernelDecomposition):
 
     def _training_scores(self) -> Array:
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+
+    def _anchors(self) -> Anchors:
+        return Anchors(self.expansion_.points, self._training_scores())
 
     def _count(self, n: int) -> int | float:
         if self.n_components is None:

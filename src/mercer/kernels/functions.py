@@ -16,6 +16,9 @@ from sklearn.preprocessing import normalize
 from mercer.arrays import Array, Points, is_sparse
 
 
+_ORIGIN_ROWS = 256
+
+
 class Kernel:
     """A positive (or at least symmetric) function of two rows."""
 
@@ -152,7 +155,8 @@ class Cosine(Kernel):
 
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
         """Scale every row to length one."""
-        return normalize(X.astype(dtype, copy=False))
+        # first by the largest entry: the squares of huge or tiny entries would leave the range of the number format
+        return normalize(normalize(X.astype(dtype, copy=False), norm="max"))
 
     def block(self, A: Any, B: Any, out: Array) -> None:
         """Write the inner products of the scaled rows."""
@@ -160,7 +164,8 @@ class Cosine(Kernel):
 
     def diagonal(self, X: Points) -> Array:
         """Return one for every row that is not zero."""
-        return (_squared_norms(X) > 0).astype(np.float64)
+        largest = abs(X).max(axis=1).toarray().ravel() if is_sparse(X) else np.abs(X).max(axis=1)
+        return (largest > 0).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -183,28 +188,35 @@ class RBF(Kernel):
     gamma: float = 1.0
 
     def origin(self, points: Points) -> Array | None:
-        """Return the mean: distances do not change, the rounding of their inner products does."""
+        """Return a central point: distances do not change, the rounding of their inner products does.
+
+        The median of some rows, because one far row would pull the mean away from all others.
+        """
         if is_sparse(points) or len(points) == 0:
             return None
-        mean: Array = points.mean(axis=0, dtype=np.float64)
-        return mean
+        some = points[:: -(-len(points) // _ORIGIN_ROWS)]
+        center: Array = np.median(some.astype(np.float64, copy=False), axis=0)
+        return center
 
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> RbfRows:
         """Shift by the origin, scale, and keep half the squared norms."""
         scale = np.sqrt(2.0 * self.gamma)
+        if is_sparse(X) and origin is not None:
+            X = X.toarray()  # a shifted row is not sparse; callers pass a chunk at a time
         if is_sparse(X):
             rows = X.astype(dtype) * np.asarray(scale, dtype)
         else:
             rows = np.empty(X.shape, dtype)
             np.subtract(X, 0.0 if origin is None else origin, out=rows, casting="same_kind")
             rows *= np.asarray(scale, dtype)
-        half = 0.5 * _squared_norms(rows)
+        with np.errstate(over="ignore"):
+            half = (0.5 * _squared_norms(rows)).astype(dtype)
         if not np.isfinite(half).all():
             raise ValueError(
                 f"The squared distances overflow: the data reach {abs(X).max():.3g} with gamma={self.gamma:.3g}. "
                 "Rescale the features, for example with StandardScaler."
             )
-        return RbfRows(rows, half.astype(dtype))
+        return RbfRows(rows, half)
 
     def block(self, A: RbfRows, B: RbfRows, out: Array) -> None:
         """Write the Gaussians, fused with the matrix product where the rows are dense."""
@@ -248,8 +260,9 @@ class Laplacian(_PairwiseKernel):
     gamma: float = 1.0
 
     def _matrix(self, A: Any, B: Any) -> Array:
-        values: Array = pairwise.laplacian_kernel(A, B, gamma=self.gamma)
-        return values
+        distances: Array = pairwise.manhattan_distances(A, B)
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
 
     def diagonal(self, X: Points) -> Array:
         """Return ones."""
@@ -277,8 +290,9 @@ class Chi2(_PairwiseKernel):
         return X.astype(dtype, copy=False)
 
     def _matrix(self, A: Any, B: Any) -> Array:
-        values: Array = pairwise.chi2_kernel(A, B, gamma=self.gamma)
-        return values
+        exponent: Array = pairwise.additive_chi2_kernel(A, B)
+        exponent *= self.gamma
+        return np.exp(exponent, out=exponent)
 
     def diagonal(self, X: Points) -> Array:
         """Return ones."""

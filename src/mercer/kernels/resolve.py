@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.kernels.functions import (
@@ -84,29 +85,29 @@ def median_gamma(X: Points, random_state: Any = None) -> float:
 
 
 def _squared_distances(X: Points) -> Array:
-    dense = np.asarray(X.toarray() if is_sparse(X) else X, np.float64)
-    dense = dense - dense.mean(axis=0)
-    norms = np.einsum("ij,ij->i", dense, dense)
-    squared = norms[:, None] + norms - 2.0 * (dense @ dense.T)
-    upper: Array = squared[np.triu_indices(len(dense), 1)]
-    # differences below rounding are duplicates, not scale
-    return np.where(upper > 1e-12 * norms.max(initial=0.0), upper, 0.0)
+    if not is_sparse(X):
+        differences: Array = pdist(np.asarray(X, np.float64), "sqeuclidean")
+        return differences
+    norms = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    rows, columns = np.triu_indices(X.shape[0], 1)
+    squared = norms[rows] + norms[columns] - 2.0 * (X @ X.T).toarray()[rows, columns]
+    # inner products cancel: what is below their rounding is a repeated row
+    return np.where(squared > 1e-12 * (norms[rows] + norms[columns]), squared, 0.0)
 
 
 def _wrap_function(function: Callable[..., Any], params: dict[str, Any], X: Points) -> Kernel:
     """Find out whether the function takes two rows or two matrices, by calling it on a few rows both ways."""
-    rows = np.zeros(3, np.intp) if X.shape[0] < 3 else np.arange(3)
-    two, three = X[rows[:2]], X[rows]
-    matrix = _attempt(function, two, three, params)
-    if np.shape(matrix) != (2, 3):
-        return PairFunction(function, params)
-    pairs = PairFunction(function, params)
-    out = np.empty((2, 3))
+    count = 4 if X.shape[1] == 3 else 3  # never square, so that a plain x @ y cannot pass for a matrix function
+    few, some = X[np.arange(2) % X.shape[0]], X[np.arange(count) % X.shape[0]]
+    matrix, pairs = _attempt(function, few, some, params), PairFunction(function, params)
+    if np.shape(matrix) != (2, count):
+        return pairs
+    out = np.empty((2, count))
     try:
-        pairs.block(two, three, out)
+        pairs.block(few, some, out)
     except Exception:
         return MatrixFunction(function, params)
-    # a function of two rows can return a 2 x 3 array by accident: then the pairwise values decide
+    # a function of two rows can return an array of this shape by accident: then the pairwise values decide
     return MatrixFunction(function, params) if np.allclose(out, matrix, equal_nan=True) else pairs
 
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,8 +18,9 @@ from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import Kernel
 
 TILE_BYTES = 32 * 2**20
-_EDGE = 640  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
-_FEW_VECTORS = 32  # up to here one reading of a tile beats two matrix products
+_EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+_LINE = 64  # bytes of a cache line
+_FEW_VECTORS = 18  # up to here one reading of a tile beats two matrix products
 
 Item = TypeVar("Item")
 
@@ -105,7 +105,8 @@ class PointBlocks:
 
     def for_each_chunk(self, X: Points, work: Callable[[slice, Array], None], threads: int = 1) -> None:
         """Call work(rows, k(X[rows], points)) for chunks of X that fit one tile for all threads together."""
-        stored = X.nnz // max(1, n_rows(X)) if is_sparse(X) else X.shape[1]
+        stays_sparse = is_sparse(X) and self._origin is None
+        stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
         slices = row_slices(n_rows(X), per_row, TILE_BYTES // threads)
         run_in_threads(
@@ -121,7 +122,7 @@ class SymmetricTiles:
         self.shape = (self.blocks.size, self.blocks.size)
         self.dtype = self.blocks.dtype
         self.threads = threads
-        self.strips = _equal_strips(self.shape[0])
+        self.strips = _strips(self.shape[0])
         self.pairs = [(a, b) for a in range(len(self.strips)) for b in range(a, len(self.strips))]
         self._tiles: dict[tuple[int, int], Array] = {}
         edge = _length(self.strips[0])
@@ -130,9 +131,7 @@ class SymmetricTiles:
     def _make(self, pair: tuple[int, int], scratch: Array | None = None) -> Array:
         I, J = self.strips[pair[0]], self.strips[pair[1]]
         shape = (_length(I), _length(J))
-        out = (
-            np.empty(shape, self.dtype) if scratch is None else scratch[: shape[0] * shape[1]].reshape(shape)
-        )
+        out = _aligned(shape, self.dtype) if scratch is None else scratch.ravel()[: shape[0] * shape[1]].reshape(shape)
         self.blocks.between(I, J, out)
         if I == J and self.blocks.kernel.unit_diagonal:
             np.fill_diagonal(out, 1.0)
@@ -141,7 +140,7 @@ class SymmetricTiles:
     def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
         """Call work(worker, I, J, K[I, J]) for every upper tile; the tile may be reused after the call."""
         edge = _length(self.strips[0])
-        scratch = [np.empty(0 if self.held else edge * edge, self.dtype) for _ in range(self.threads)]
+        scratch = [_aligned((0 if self.held else edge, edge), self.dtype) for _ in range(self.threads)]
 
         def visit(worker: int, pair: tuple[int, int]) -> None:
             tile = self._tiles.get(pair)
@@ -199,19 +198,24 @@ def _both_products(tile: Array, at_rows: Array, at_columns: Array) -> tuple[Arra
         return at_columns @ tile.T, at_rows @ tile
     from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
 
-    rows, columns = np.zeros(at_rows.shape, tile.dtype), np.zeros(at_columns.shape, tile.dtype)
-    add_both_products(tile, np.ascontiguousarray(at_rows), np.ascontiguousarray(at_columns), rows, columns)
-    return rows, columns
+    vectors = [_aligned(v.shape, tile.dtype) for v in (at_rows, at_columns, at_rows, at_columns)]
+    vectors[0][:], vectors[1][:], vectors[2][:], vectors[3][:] = at_rows, at_columns, 0.0, 0.0
+    add_both_products(tile, *vectors)
+    return vectors[2], vectors[3]
 
 
 def _length(strip: slice) -> int:
     return int(strip.stop - strip.start)
 
 
-def _equal_strips(n: int) -> list[slice]:
-    count = max(1, -(-n // _EDGE))
-    bounds = np.linspace(0, n, count + 1).astype(int)
-    # the first strip is never shorter than another, so its length sizes the scratch space
-    sizes = sorted(np.diff(bounds).tolist(), reverse=True)
-    edges = np.concatenate([[0], np.cumsum(sizes)])
-    return [slice(a, b) for a, b in pairwise(edges.tolist())]
+def _strips(n: int) -> list[slice]:
+    """Cut n rows into strips; only the last is shorter, so that rows of tiles start at whole cache lines."""
+    return [slice(i, min(i + _EDGE, n)) for i in range(0, n, _EDGE)] or [slice(0, 0)]
+
+
+def _aligned(shape: tuple[int, int], dtype: Any) -> Array:
+    """Return an uninitialised array that starts at a cache line: vector loads across two lines take twice as long."""
+    count = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    raw = np.empty(count + _LINE, np.uint8)
+    first = -raw.ctypes.data % _LINE
+    return raw[first : first + count].view(dtype).reshape(shape)

@@ -16,8 +16,8 @@ from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
 
 _DENSE_ROWS = 300  # below this LAPACK needs milliseconds, whatever is asked
-_DENSE_SHARE = 8  # with more than a eighth of all pairs wanted LAPACK wins
-_OVERSAMPLING = 4
+_DENSE_SHARE = 8  # with more than an eighth of all pairs wanted LAPACK wins
+_SMALLEST_BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _WORKING_RESIDUAL = (
     1e-10  # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 )
@@ -118,7 +118,7 @@ def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum
 
 def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel) -> Spectrum:
     n = operator.shape[0]
-    block = min(n, n_pairs + _OVERSAMPLING)
+    block = min(n, max(n_pairs, _SMALLEST_BLOCK))
     randomized = options.solver == "randomized"
     limit = (
         options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS

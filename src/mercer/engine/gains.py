@@ -1,0 +1,62 @@
+"""Gain rules of the Hebbian algorithms: what a component's step is multiplied by, at a time and for an eigenvalue."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.arrays import Array
+
+_FLOOR = 1e-6  # of the largest eigenvalue estimate: what lies below is noise at the start of a run
+
+
+@dataclass(frozen=True)
+class ConstantGain:
+    """eta_t = eta0: KHA as Kim, Franz and Schoelkopf ran it; never settles, always adapts."""
+
+    eta0: float
+
+    def base(self, eigenvalues: Array) -> Array:
+        """Return the part of the gains that differs between components, (r,)."""
+        return np.full(len(eigenvalues), self.eta0)
+
+    def factor(self, t: Array, length: int) -> Array:
+        """Return the part of the gains that changes with time; t counts samples from 1."""
+        return np.ones(len(t))
+
+
+@dataclass(frozen=True)
+class TimeGain(ConstantGain):
+    """eta_t = eta0 l / (t + l): KHA/t."""
+
+    def factor(self, t: Array, length: int) -> Array:
+        """Return l / (t + l)."""
+        return length / (t + length)
+
+
+@dataclass(frozen=True)
+class EigenvalueGain(TimeGain):
+    """eta_i = eta0 |lambda| / lambda_i l / (t + l) [guenter2006, eq. 12]: KHA/et."""
+
+    def base(self, eigenvalues: Array) -> Array:
+        """Return eta0 |lambda| / lambda_i, with tiny and zero estimates raised to a floor."""
+        largest = float(eigenvalues.max(initial=0.0))
+        if largest == 0.0:
+            return np.full(len(eigenvalues), self.eta0)
+        return np.asarray(self.eta0 * np.linalg.norm(eigenvalues) / np.maximum(eigenvalues, _FLOOR * largest))
+
+
+@dataclass(frozen=True)
+class MetaGain(EigenvalueGain):
+    """KHA/et's gains times exp(rho), where rho follows stochastic meta-descent [guenter2006, eqs. 15-21]: KHA-SMD."""
+
+    rate: float = 0.05
+    decay: float = 0.99
+
+
+Gain = ConstantGain
+
+
+def estimated_eigenvalues(A: Array, AK: Array) -> Array:
+    """Return |a_i K'| / |a_i| [guenter2006, eq. 13]; zero where a row is zero."""
+    norms = np.linalg.norm(A, axis=1)
+    return np.asarray(np.linalg.norm(AK, axis=1) / np.where(norms > 0, norms, 1.0))

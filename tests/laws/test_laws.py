@@ -1,0 +1,296 @@
+"""Laws that every public estimator obeys; a new one is found by its name, without being listed here."""
+
+import inspect
+import pickle
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer
+from mercer.errors import NotSaveableError
+from mercer.io.persist import CLASSES
+
+
+def public_estimators() -> dict[str, type]:
+    """All estimator classes among the package's public names and in the list of what a file may hold."""
+    named = {name: getattr(mercer, name) for name in mercer.__all__}
+    named |= {name: getattr(import_module(module), name) for name, module in CLASSES.items()}
+    classes = {name: cls for name, cls in sorted(named.items()) if inspect.isclass(cls)}
+    return {name: cls for name, cls in classes.items() if issubclass(cls, BaseEstimator)}
+
+
+ESTIMATORS = public_estimators()
+DECOMPOSITIONS = {name: cls for name, cls in ESTIMATORS.items() if hasattr(cls, "reconstruction_error")}
+USUAL = {"n_components": 3, "kernel": "rbf", "gamma": 0.2, "random_state": 0}
+
+every_estimator = pytest.mark.parametrize("cls", ESTIMATORS.values(), ids=ESTIMATORS)
+every_decomposition = pytest.mark.parametrize("cls", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS)
+
+
+def make(cls: type, **more) -> BaseEstimator:
+    """An instance with ordinary values for those of the usual parameters that the class has."""
+    known = inspect.signature(cls).parameters
+    return cls(**{name: value for name, value in {**USUAL, **more}.items() if name in known})
+
+
+@pytest.fixture
+def X(rng) -> np.ndarray:
+    return rng.standard_normal((60, 5)) * [3, 2, 1, 1, 1] + 1
+
+
+@pytest.fixture
+def new(rng) -> np.ndarray:
+    return rng.standard_normal((11, 5)) + 1
+
+
+def test_the_search_finds_the_estimators():
+    assert "KernelPCA" in ESTIMATORS
+    assert set(CLASSES) <= set(ESTIMATORS)
+    assert DECOMPOSITIONS
+
+
+@every_estimator
+def test_it_is_a_public_name_that_can_be_saved(cls):
+    assert getattr(mercer, cls.__name__) is cls
+    assert cls.__name__ in CLASSES
+
+
+@every_estimator
+def test_its_first_line_tells_a_user_what_it_is(cls):
+    first = inspect.getdoc(cls).splitlines()[0]
+    assert first.endswith((".", "]."))
+    assert len(first) < 115
+
+
+@every_estimator
+def test_parameters_are_kept_as_given_and_clones_are_equal(cls, X):
+    model = make(cls)
+    before = model.get_params()
+    model.fit(X)
+    assert model.get_params() == before
+    assert clone(model).get_params() == before
+    assert repr(clone(model)) == repr(model)
+    assert not [name for name in vars(make(cls)) if name.endswith("_")]
+
+
+@every_estimator
+def test_fit_returns_the_model_and_leaves_the_data_alone(cls, X, new):
+    kept, kept_new = X.copy(), new.copy()
+    model = make(cls)
+    assert model.fit(X) is model
+    for method in ("transform", "reconstruction_error", "predict", "score_samples"):
+        if hasattr(model, method):
+            getattr(model, method)(new)
+    assert np.array_equal(X, kept)
+    assert np.array_equal(new, kept_new)
+
+
+@every_estimator
+def test_read_only_data_are_enough(cls, X):
+    X.flags.writeable = False
+    make(cls).fit(X)
+
+
+@every_estimator
+def test_two_fits_with_the_same_seed_are_equal_to_the_last_bit(cls, X, new):
+    first, second = make(cls).fit(X), make(cls).fit(X)
+    for method in ("transform", "reconstruction_error", "predict", "score_samples"):
+        if hasattr(first, method):
+            assert np.array_equal(getattr(first, method)(new), getattr(second, method)(new)), method
+
+
+@every_estimator
+def test_the_global_random_state_is_left_alone(cls, X):
+    np.random.seed(5)  # noqa: NPY002 - the legacy state is the point
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    make(cls, random_state=None).fit(X)
+    make(cls).fit(X)
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@every_estimator
+def test_nothing_is_printed(cls, X, capfd):
+    make(cls).fit(X)
+    assert capfd.readouterr() == ("", "")
+
+
+@every_estimator
+def test_an_ordinary_fit_does_not_warn(cls, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(cls).fit(X)
+
+
+@every_decomposition
+def test_before_fit_nothing_works(cls, new):
+    for action in (
+        lambda m: m.transform(new),
+        lambda m: m.reconstruction_error(new),
+        lambda m: m.inverse_transform(new[:, :3]),
+        lambda m: m.save("never"),
+    ):
+        with pytest.raises(NotFittedError):
+            action(make(cls))
+
+
+@every_decomposition
+def test_fit_transform_is_fit_then_transform(cls, X):
+    assert_allclose(make(cls).fit_transform(X), make(cls).fit(X).transform(X), atol=1e-7)
+
+
+@every_decomposition
+def test_rows_are_projected_one_by_one(cls, X, new):
+    model = make(cls).fit(X)
+    together = model.transform(new)
+    assert together.shape == (11, model.expansion_.n_components)
+    alone = np.vstack([model.transform(new[i : i + 1]) for i in range(11)])
+    assert_allclose(alone, together, atol=1e-10 * max(1, np.abs(together).max()))
+    some = model.reconstruction_error(new[[4, 4, 0]])
+    assert_allclose(some, model.reconstruction_error(new)[[4, 4, 0]], atol=1e-10)
+
+
+@every_decomposition
+def test_the_model_is_its_expansion(cls, X, new):
+    """Scores are coef k(points, x) - offset; the error is what they leave of |phi(x) - mean|^2."""
+    model = make(cls).fit(X)
+    expansion = model.expansion_
+    K, K_new = (np.asarray(expansion.kernel(Z, expansion.points)) for Z in (expansion.points, new))
+    assert_allclose(model.transform(new), K_new @ expansion.coef.T - expansion.offset, atol=1e-9)
+    assert_allclose(expansion.gram, expansion.coef @ K @ expansion.coef.T, atol=1e-8)
+    nu = np.zeros(len(K)) if expansion.nu is None else expansion.nu
+    assert_allclose(expansion.offset, expansion.coef @ K @ nu, atol=1e-8)
+    assert expansion.mean_norm == pytest.approx(nu @ K @ nu, abs=1e-9)
+    norms = expansion.kernel.diagonal(new) - 2 * K_new @ nu + nu @ K @ nu
+    y = model.transform(new)
+    explained = np.einsum("ij,ij->i", y @ np.linalg.pinv(expansion.gram), y)
+    assert_allclose(model.reconstruction_error(new), np.maximum(norms - explained, 0), atol=1e-8)
+
+
+@every_decomposition
+def test_errors_are_one_number_a_row_and_at_most_the_whole(cls, X, new):
+    model = make(cls).fit(X)
+    error = model.reconstruction_error(new)
+    assert error.shape == (11,)
+    assert (error >= 0).all()
+    assert (error <= model.expansion_.project_with_norm(new)[1] + 1e-9).all()
+
+
+@every_decomposition
+def test_eigenvalues_and_their_shares(cls, X):
+    model = make(cls).fit(X)
+    values = model.eigenvalues_
+    assert (values >= 0).all()
+    assert (np.diff(values) <= 1e-12 * values.max()).all()
+    assert model.n_samples_seen_ == 60
+    assert model.n_features_in_ == 5
+    assert_allclose(model.explained_variance_, values / 59, rtol=1e-12)
+    ratios = model.explained_variance_ratio_
+    assert 0 < ratios.sum() <= 1 + 1e-9
+    assert_allclose(ratios / ratios[0], values / values[0], rtol=1e-9)
+
+
+@every_decomposition
+def test_float32_in_float32_out(cls, X, new):
+    double = make(cls).fit(X)
+    single = make(cls).fit(X.astype(np.float32))
+    assert single.transform(new.astype(np.float32)).dtype == np.float32
+    assert make(cls).fit_transform(X.astype(np.float32)).dtype == np.float32
+    assert double.transform(new).dtype == np.float64
+    assert_allclose(single.eigenvalues_, double.eigenvalues_, rtol=1e-2)
+
+
+@every_decomposition
+def test_lists_frames_and_other_orders_give_the_same(cls, X, new):
+    expected = make(cls).fit(X).transform(new)
+    for convert in (np.ndarray.tolist, np.asfortranarray, lambda Z: np.repeat(Z, 2, axis=1)[:, ::2]):
+        assert_allclose(make(cls).fit(convert(X)).transform(convert(new)), expected, atol=1e-9)
+    frame = make(cls).fit(pd.DataFrame(X, columns=list("abcde")))
+    assert_allclose(frame.transform(pd.DataFrame(new, columns=list("abcde"))), expected, atol=1e-9)
+
+
+@every_decomposition
+def test_names_and_frames_out(cls, X, new):
+    model = make(cls).set_output(transform="pandas").fit(X)
+    scores = model.transform(pd.DataFrame(new, index=np.arange(50, 61)).to_numpy())
+    expected = [f"{cls.__name__.lower()}{i}" for i in range(model.expansion_.n_components)]
+    assert list(scores.columns) == list(model.get_feature_names_out()) == expected
+    assert list(make(cls).set_output(transform="pandas").fit_transform(X).columns) == expected
+
+
+@every_estimator
+def test_pickled_models_give_the_same_bits(cls, X, new):
+    model = make(cls).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    for method in ("transform", "reconstruction_error", "predict", "score_samples"):
+        if hasattr(model, method):
+            assert np.array_equal(getattr(again, method)(new), getattr(model, method)(new)), method
+
+
+@every_estimator
+def test_saved_models_give_the_same_bits(cls, X, new, tmp_path):
+    model = make(cls).fit(X)
+    model.save(tmp_path / "model")
+    again = mercer.load(tmp_path / "model")
+    assert type(again) is cls
+    assert again.get_params() == model.get_params()
+    for method in ("transform", "reconstruction_error", "predict", "score_samples"):
+        if hasattr(model, method):
+            assert np.array_equal(getattr(again, method)(new), getattr(model, method)(new)), method
+    # a loaded model is a whole one: it can be saved again, cloned and fitted
+    again.save(tmp_path / "second")
+    assert (tmp_path / "second").read_bytes() == (tmp_path / "model").read_bytes()
+    clone(again).fit(X)
+
+
+def product(x, y) -> float:
+    return float(np.dot(x, y))
+
+
+@every_estimator
+def test_a_function_as_kernel_is_refused_at_save(cls, X, tmp_path):
+    if "kernel" not in inspect.signature(cls).parameters:
+        pytest.skip("has no kernel")
+    model = make(cls, kernel=product).fit(X)
+    with pytest.raises(NotSaveableError):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@every_decomposition
+def test_scores_lead_back_to_rows(cls, X):
+    if "preimage" not in inspect.signature(cls).parameters:
+        pytest.skip("has no choice of pre-image")
+    model = make(cls, preimage="auto").fit(X)
+    scores = model.transform(X[:4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found, residual = model.inverse_transform(scores, return_residual=True)
+    assert found.shape == (4, 5)
+    assert residual.shape == (4,)
+    assert (residual >= 0).all()
+    # at least as near as the mean row of the data would be
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mean_scores = model.transform(np.tile(X.mean(axis=0), (4, 1)))
+    assert ((model.transform(found) - scores) ** 2).sum() <= ((mean_scores - scores) ** 2).sum() + 1e-9
+
+
+@every_estimator
+def test_what_is_seen_in_parts_is_counted(cls, X):
+    if not hasattr(cls, "partial_fit"):
+        pytest.skip("does not learn in parts")
+    model = make(cls).partial_fit(X[:25]).partial_fit(X[25:26]).partial_fit(X[26:])
+    assert model.n_samples_seen_ == 60
+    assert np.isfinite(model.transform(X)).all()
+
+
+@parametrize_with_checks([cls() for cls in ESTIMATORS.values()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
