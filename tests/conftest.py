@@ -6,13 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401 - brings its own BLAS, which is limited below
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile(
     "steady", deadline=None, max_examples=30, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", settings.get_profile("steady"), max_examples=500, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    threadpool_limits(1)  # the workers already take all processors: threads in each would only wait
 
 
 def _data_folder() -> Path:

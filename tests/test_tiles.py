@@ -85,7 +85,7 @@ def test_threads_take_every_item_once(threads):
         with lock:
             seen[item] += 1
 
-    run_in_threads(work, iter(range(100)), threads)
+    run_in_threads(work, range(100), threads)
     assert seen == Counter(range(100))
     run_in_threads(work, [], threads)
     assert seen.total() == 100
@@ -116,6 +116,16 @@ def test_products_columns_and_the_whole_matrix(n, budget, threads, rng):
     assert_allclose(tiles.columns(chosen), K[:, chosen], rtol=0, atol=1e-14)
     assert_allclose(tiles.dense(), K, rtol=0, atol=1e-14)
     assert_allclose(tiles.product(V), K @ V, rtol=0, atol=1e-13 * n)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("width", [1, 2, 7, 17, 18, 19, 33, 100])
+def test_products_with_few_and_many_vectors(width, dtype, rng):
+    n = 1037  # three strips, the last of an odd length
+    X, V = rng.standard_normal((n, 3)), np.asfortranarray(rng.standard_normal((n, width)))
+    tiles = SymmetricTiles(RBF(0.5), X, dtype, PLENTY, 2)
+    atol = 1e-11 if dtype == np.float64 else 1e-3
+    assert_allclose(tiles.product(V), naive.rbf_matrix(X, X, 0.5) @ V, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(0.5, 1.0, 3), RBF(0.7), Laplacian(0.3)])

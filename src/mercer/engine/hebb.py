@@ -6,8 +6,8 @@ weights are a small matrix Z times the weights at the start of the block and the
     W = Z [W0; x_1; ...; x_b],     y_j = Z [W0; X] x_j = Z h_j,     h_j = [W0; X] x_j,  (r + b,)
 
 and b steps cost one recursion on Z (r, r + b) between two matrix products. The same holds in feature space, where W0 is
-A Phi' and X X^T the kernel block K'_SS. lt() keeps the lower triangle; lt(y y^T) Z = y * cumsum(y * Z), row by row, so a
-step is O(r (r + b)).
+A Phi' and X X^T the kernel block K'_SS. lt() keeps the lower triangle; lt(y y^T) Z = y * cumsum(y * Z), row by row,
+so a step is O(r (r + b)).
 
 All functions return the number of steps that went well: fewer than b means that step diverged (see `_BLOWN`), and
 that the caller must not use the result.
@@ -18,8 +18,8 @@ from numba import njit
 
 from mercer.arrays import Array
 
-# A row's own weights are multiplied by 1 - gain y^2: beyond 2 they grow with alternating signs. Transients reach a little
-# further; at 4 a run does not come back.
+# A row's own weights are multiplied by 1 - gain y^2: beyond 2 they grow with alternating signs. Transients go
+# a little further; at 4 a run does not come back.
 _BLOWN = 4.0
 _LOG2 = 0.6931471805599453
 

@@ -66,7 +66,7 @@ class _Basis:
         keep = np.linalg.norm(R, axis=1) > negligible
         block, R = block[keep], R[keep]
         if len(block) == 0:
-            return R
+            return np.asarray(R)
         # once more: after the first pass small rows are no longer orthogonal to the basis
         used = self.Q[: self.size]
         block, correction = _orthonormal(block - (block @ used.T) @ used)
@@ -89,7 +89,8 @@ def block_krylov(
     n_pairs: int,
     *,
     tol: float,  # relative to the largest eigenvalue, for the residual norms
-    floor: float,  # relative residual that rounding allows
+    floor: float,  # relative residual that rounding in the iteration allows
+    noise: float = 0.0,  # absolute rounding error of a product with a unit vector
     max_iter: int,
     select: Literal["largest", "modulus"] = "largest",
     channel: Channel = SILENT,
@@ -103,13 +104,14 @@ def block_krylov(
         values, rotation = np.linalg.eigh(basis.T[: basis.size, : basis.size])
         lowest, scale = min(lowest, float(values[0])), float(np.abs(values).max()) or 1.0
         newest, finished = slice(basis.done, basis.size), basis.size
-        R = basis.extend(remainder, 0.1 * floor * scale)
+        reachable = max(floor, noise / scale)
+        R = basis.extend(remainder, 0.1 * reachable * scale)
         wanted = _order(values, select)[:n_pairs]
         residuals = np.linalg.norm(R @ rotation[newest][:, wanted], axis=0)
         worst = float(residuals.max(initial=0.0)) / scale
         channel.emit("krylov", step, None, worst)
         stalled, best = stalled + 1 if worst > 0.5 * best else 0, min(best, worst)
-        converged = worst <= max(tol, floor) or (stalled >= 2 and worst <= 1e3 * floor)
+        converged = worst <= max(tol, reachable) or (stalled >= 2 and worst <= 1e3 * reachable)
         if converged or step == max_iter:
             break
         if basis.size + block > len(basis.Q) < n:

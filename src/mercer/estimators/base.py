@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.apply.preimage import Anchors, feature_residual, find_preimages
 from mercer.arrays import Array, Points
 from mercer.errors import PreImageWarning
+from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.events import Channel, Observer
 from mercer.expansion import Expansion
 from mercer.io import persist
@@ -77,11 +79,10 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         With kernel="precomputed" give k(x, x) of the rows as `diagonal`.
         """
         check_is_fitted(self)
-        return self.expansion_.residual(self._check(X), diagonal)
+        X = self._check(X)
+        return self.expansion_.residual(X, None if diagonal is None else check_diagonal(diagonal, X.shape[0]))
 
     def _check(self, X: Any) -> Points:
-        from mercer.estimators.validation import check_rows
-
         return check_rows(self, X, reset=False)
 
     # -- pre-images ----------------------------------------------------------------------------------------------
@@ -99,8 +100,6 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return (found, residual) if return_residual else found
 
     def _check_scores(self, X: Any) -> Array:
-        from sklearn.utils import check_array
-
         scores: Array = check_array(
             X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False
         )
@@ -151,7 +150,7 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.kernel != "chi2"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.positive_only = self.kernel == "chi2"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
-from mercer.arrays import Points
+from mercer.arrays import Array, Points, is_sparse
 from mercer.kernels.functions import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
 
@@ -70,19 +70,29 @@ _ADVICE = (
 def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True) -> Points:
     """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice."""
     try:
-        return validate_data(
+        checked = validate_data(
             estimator,
             X,
             reset=reset,
             copy=copy,
             accept_sparse="csr" if sparse else False,
-            dtype=[np.float64, np.float32],
+            dtype="numeric",  # refuses digits in strings, which asking for floats would convert
         )
     except (ValueError, TypeError) as error:
         advice = next((text for sign, text in _ADVICE if sign in str(error)), None)
         if advice is None or type(error) not in (ValueError, TypeError):
             raise
         raise type(error)(f"{error}\n{advice}") from None
+    if checked.dtype not in (np.float64, np.float32):
+        checked = checked.astype(np.float64)
+    return _with_short_indices(checked) if is_sparse(checked) else checked
+
+
+def _with_short_indices(X: Points) -> Points:
+    """Return a CSR matrix whose indices are 32 bits wide where they fit: not all of scikit-learn takes longer ones."""
+    if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def check_square(K: Points) -> Points:
@@ -93,3 +103,11 @@ def check_square(K: Points) -> Points:
             f"{K.shape[0]} x {K.shape[1]} came. Pass kernel(X, X), or pass the data with kernel='rbf'."
         )
     return K.toarray() if hasattr(K, "toarray") else K
+
+
+def check_diagonal(diagonal: Any, n: int) -> Array:
+    """Return k(x, x) of n rows as a vector, or say what is wrong with it."""
+    values = np.asarray(diagonal, np.float64)
+    if values.shape != (n,) or not np.isfinite(values).all():
+        raise ValueError(f"diagonal must hold k(x, x), one finite number for each of the {n} rows; got {values.shape}.")
+    return values

@@ -15,7 +15,6 @@ from sklearn.preprocessing import normalize
 
 from mercer.arrays import Array, Points, is_sparse
 
-
 _ORIGIN_ROWS = 256
 
 
@@ -165,7 +164,7 @@ class Cosine(Kernel):
     def diagonal(self, X: Points) -> Array:
         """Return one for every row that is not zero."""
         largest = abs(X).max(axis=1).toarray().ravel() if is_sparse(X) else np.abs(X).max(axis=1)
-        return (largest > 0).astype(np.float64)
+        return np.asarray(largest > 0, np.float64)
 
 
 @dataclass(frozen=True)
@@ -285,9 +284,10 @@ class Chi2(_PairwiseKernel):
             )
         if X.size and X.min() < 0:
             raise ValueError(
-                f"kernel={self.name!r} needs non-negative features; the smallest is {X.min():.3g}."
+                f"Negative values in data: kernel={self.name!r} needs features from zero up, and the smallest is "
+                f"{X.min():.3g}. Shift or scale them, for example with MinMaxScaler."
             )
-        return X.astype(dtype, copy=False)
+        return X.astype(dtype, copy=not X.flags.writeable)  # scikit-learn's loop refuses read-only memory
 
     def _matrix(self, A: Any, B: Any) -> Array:
         exponent: Array = pairwise.additive_chi2_kernel(A, B)

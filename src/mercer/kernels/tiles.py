@@ -4,8 +4,7 @@ Compiled code and BLAS run on one thread inside a tile; threads run over tiles. 
 blocks of this size, and safe under fork.
 """
 
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
@@ -58,25 +57,18 @@ def one_blas_thread() -> Any:
     return _controller().limit(limits=1, user_api="blas")
 
 
-def run_in_threads(work: Callable[[int, Item], None], items: Iterable[Item], threads: int) -> None:
-    """Call work(worker, item) for all items; `worker` tells which scratch space the call may use."""
+def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], threads: int) -> None:
+    """Call work(worker, item) for all items; `worker` tells which scratch space the call may use.
+
+    Items are dealt out in turn, not to whoever is free: sums over a worker's items then never depend on timing.
+    """
     if threads == 1:
         for item in items:
             work(0, item)
         return
-    source, lock = iter(items), threading.Lock()
-
-    def take() -> Iterator[Item]:
-        while True:
-            with lock:
-                try:
-                    item = next(source)
-                except StopIteration:
-                    return
-            yield item
 
     def loop(worker: int) -> None:
-        for item in take():
+        for item in items[worker::threads]:
             work(worker, item)
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
@@ -218,4 +210,5 @@ def _aligned(shape: tuple[int, int], dtype: Any) -> Array:
     count = shape[0] * shape[1] * np.dtype(dtype).itemsize
     raw = np.empty(count + _LINE, np.uint8)
     first = -raw.ctypes.data % _LINE
-    return raw[first : first + count].view(dtype).reshape(shape)
+    aligned: Array = raw[first : first + count].view(dtype).reshape(shape)
+    return aligned

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
@@ -62,11 +62,14 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
     if solver == "dense":
         return _dense(operator, n_pairs)
     with one_blas_thread():
-        return (
-            _arpack(operator, n_pairs, options)
-            if solver == "arpack"
-            else _krylov(operator, n_pairs, options, channel)
-        )
+        if solver == "arpack":
+            try:
+                return _arpack(operator, n_pairs, options)
+            except ArpackNoConvergence:
+                raise
+            except ArpackError:  # a zero operator, for one, leaves it without a start vector
+                pass
+        return _krylov(operator, n_pairs, options, channel)
 
 
 def solve_share(
@@ -129,6 +132,7 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         n_pairs,
         tol=options.tol or _WORKING_RESIDUAL,
         floor=options.eps * np.sqrt(n),
+        noise=options.eps * operator.magnitude / np.sqrt(n),
         max_iter=limit,
         select="modulus" if randomized else "largest",
         channel=channel,

@@ -33,7 +33,8 @@ class VisitTiles:
     def tile(self, start: int, stop: int) -> Array:
         """Return K'[order[start:stop], order[:stop]], (stop - start, stop), float64."""
         if self._held is not None:
-            return self._held[np.ix_(self._order[start:stop], self._order[:stop])]
+            held: Array = self._held[np.ix_(self._order[start:stop], self._order[:stop])]
+            return held
         source = self._source()
         out = np.empty((stop - start, stop))
 
