@@ -30,8 +30,8 @@ def text_array() -> np.ndarray:
 
 
 MATRICES = {
-    "NaN": (lambda: spoiled(np.nan), r"(?i)imputer|drop"),
-    "sparse NaN": (lambda: sparse_spoiled(np.nan), r"(?i)imputer|drop"),
+    "NaN": (lambda: spoiled(np.nan), r"SimpleImputer|isnan"),
+    "sparse NaN": (lambda: sparse_spoiled(np.nan), r"SimpleImputer|isnan"),
     "infinity": (lambda: spoiled(np.inf), r"(?i)isfinite|drop|rescale"),
     "minus infinity": (lambda: spoiled(-np.inf), r"(?i)isfinite|drop|rescale"),
     "sparse infinity": (lambda: sparse_spoiled(np.inf), r"(?i)isfinite|drop|rescale"),
@@ -53,7 +53,7 @@ MATRICES = {
     "ragged": (lambda: [[1.0, 2.0], [3.0]], r"."),
     "complex": (lambda: GOOD + 1j, r"(?i)real and imaginary"),
     "None": (lambda: None, r"."),
-    "missing": (lambda: np.array([[None, 1.0], [2.0, 3.0]], dtype=object), r"(?i)imputer|drop"),
+    "missing": (lambda: np.array([[None, 1.0], [2.0, 3.0]], dtype=object), r"SimpleImputer|isnan"),
     "digits as strings": (lambda: np.array([["1", "2"], ["3", "4"]]), r"(?i)encode|must be a number"),
     "bytes": (lambda: np.array([[b"1", b"2"], [b"3", b"4"]]), r"(?i)encode|must be a number"),
     "a list of strings": (lambda: [["1", "2"], ["3", "5"]], r"(?i)encode|must be a number"),

@@ -17,7 +17,7 @@ from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import Kernel
 
 TILE_BYTES = 32 * 2**20
-_EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+_EDGE = 768  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _LINE = 64  # bytes of a cache line
 _FEW_VECTORS = 18  # up to here one reading of a tile beats two matrix products
 
@@ -116,51 +116,54 @@ class SymmetricTiles:
         self.threads = threads
         self.strips = _strips(self.shape[0])
         self.pairs = [(a, b) for a in range(len(self.strips)) for b in range(a, len(self.strips))]
-        self._tiles: dict[tuple[int, int], Array] = {}
-        edge = _length(self.strips[0])
-        self.held = self.shape[0] * (self.shape[0] + edge) // 2 * self.dtype.itemsize <= budget
+        sizes = [_length(self.strips[a]) * _length(self.strips[b]) for a, b in self.pairs]
+        self._offsets = dict(zip(self.pairs, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+        self._total = sum(sizes)
+        self._store: Array | None = None
+        self._made: set[tuple[int, int]] = set()
+        self.held = self._total * self.dtype.itemsize <= budget
 
-    def _make(self, pair: tuple[int, int], scratch: Array | None = None) -> Array:
+    def _make(self, pair: tuple[int, int], out: Array) -> None:
         I, J = self.strips[pair[0]], self.strips[pair[1]]
-        shape = (_length(I), _length(J))
-        out = _aligned(shape, self.dtype) if scratch is None else scratch.ravel()[: shape[0] * shape[1]].reshape(shape)
         self.blocks.between(I, J, out)
         if I == J and self.blocks.kernel.unit_diagonal:
             np.fill_diagonal(out, 1.0)
-        return out
 
     def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
         """Call work(worker, I, J, K[I, J]) for every upper tile; the tile may be reused after the call."""
+        if self.held and self._store is None:
+            self._store = _aligned(self._total, self.dtype)  # one piece, so that the system can use large pages
         edge = _length(self.strips[0])
-        scratch = [_aligned((0 if self.held else edge, edge), self.dtype) for _ in range(self.threads)]
+        scratch = [_aligned(0 if self.held else edge * edge, self.dtype) for _ in range(self.threads)]
 
         def visit(worker: int, pair: tuple[int, int]) -> None:
-            tile = self._tiles.get(pair)
-            if tile is None:
-                tile = self._make(pair, None if self.held else scratch[worker])
-                if self.held:
-                    self._tiles[pair] = tile
-            work(worker, self.strips[pair[0]], self.strips[pair[1]], tile)
+            I, J = self.strips[pair[0]], self.strips[pair[1]]
+            source, first = (scratch[worker], 0) if self._store is None else (self._store, self._offsets[pair])
+            tile = source[first : first + _length(I) * _length(J)].reshape(_length(I), _length(J))
+            if self._store is None or pair not in self._made:
+                self._make(pair, tile)
+                self._made.add(pair)
+            work(worker, I, J, tile)
 
         run_in_threads(visit, self.pairs, self.threads)
 
     def product(self, V: Array) -> Array:
         """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
-        vectors = np.ascontiguousarray(V.T, self.dtype)  # one a row
-        sums = [np.zeros(vectors.shape) for _ in range(self.threads)]
+        vectors = [_aligned_copy(V[strip].T, self.dtype) for strip in self.strips]  # one vector a row
+        sums = [[_aligned_copy(np.zeros(v.shape), np.float64) for v in vectors] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
-            if I == J:
-                sums[worker][:, I] += vectors[:, I] @ tile
+            a, c = I.start // _EDGE, J.start // _EDGE
+            if a == c:
+                sums[worker][a] += vectors[a] @ tile
             else:
-                rows, columns = _both_products(tile, vectors[:, I], vectors[:, J])
-                sums[worker][:, I] += rows
-                sums[worker][:, J] += columns
+                _add_both(tile, vectors[a], vectors[c], sums[worker][a], sums[worker][c])
 
         self.for_each_tile(work)
         for other in sums[1:]:
-            sums[0] += other
-        return sums[0].T
+            for total, part in zip(sums[0], other, strict=True):
+                total += part
+        return np.concatenate(sums[0], axis=1).T
 
     def columns(self, indices: IntArray) -> Array:
         """Return K[:, indices], (n, len(indices))."""
@@ -173,7 +176,7 @@ class SymmetricTiles:
     def dense(self) -> Array:
         """Return the whole matrix, and keep no tiles beside it; the caller knows that it fits."""
         out = np.empty(self.shape, self.dtype)
-        self.held = bool(self._tiles)
+        self.held = self._store is not None
 
         def work(_: int, I: slice, J: slice, tile: Array) -> None:
             out[I, J] = tile
@@ -184,16 +187,27 @@ class SymmetricTiles:
         return out
 
 
-def _both_products(tile: Array, at_rows: Array, at_columns: Array) -> tuple[Array, Array]:
-    """Return T v and T^T v for vectors v that stand one a row, (b, p) and (b, q)."""
+def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array) -> None:
+    """Add T v to `rows` and T^T v to `columns` (float64), for vectors v that stand one a row, (b, p) and (b, q)."""
     if len(at_rows) > _FEW_VECTORS:
-        return at_columns @ tile.T, at_rows @ tile
+        rows += at_columns @ tile.T
+        columns += at_rows @ tile
+        return
     from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
 
-    vectors = [_aligned(v.shape, tile.dtype) for v in (at_rows, at_columns, at_rows, at_columns)]
-    vectors[0][:], vectors[1][:], vectors[2][:], vectors[3][:] = at_rows, at_columns, 0.0, 0.0
-    add_both_products(tile, *vectors)
-    return vectors[2], vectors[3]
+    if tile.dtype == np.float64:
+        add_both_products(tile, at_rows, at_columns, rows, columns)
+    else:
+        short = [_aligned_copy(np.zeros(sums.shape, tile.dtype), tile.dtype) for sums in (rows, columns)]
+        add_both_products(tile, at_rows, at_columns, *short)
+        rows += short[0]
+        columns += short[1]
+
+
+def _aligned_copy(vectors: Array, dtype: Any) -> Array:
+    copy = _aligned(vectors.size, dtype).reshape(vectors.shape)
+    copy[...] = vectors
+    return copy
 
 
 def _length(strip: slice) -> int:
@@ -205,10 +219,9 @@ def _strips(n: int) -> list[slice]:
     return [slice(i, min(i + _EDGE, n)) for i in range(0, n, _EDGE)] or [slice(0, 0)]
 
 
-def _aligned(shape: tuple[int, int], dtype: Any) -> Array:
-    """Return an uninitialised array that starts at a cache line: vector loads across two lines take twice as long."""
-    count = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    raw = np.empty(count + _LINE, np.uint8)
+def _aligned(count: int, dtype: Any) -> Array:
+    """Return an uninitialised vector that starts at a cache line: loads across two lines take twice as long."""
+    raw = np.empty(count * np.dtype(dtype).itemsize + _LINE, np.uint8)
     first = -raw.ctypes.data % _LINE
-    aligned: Array = raw[first : first + count].view(dtype).reshape(shape)
+    aligned: Array = raw[first : first + count * np.dtype(dtype).itemsize].view(dtype)
     return aligned
