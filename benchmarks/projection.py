@@ -22,9 +22,7 @@ def main() -> None:
 def measure(name: str) -> None:
     rng = np.random.default_rng(0)
     train, X = rng.standard_normal((4000, 50)), rng.standard_normal((40_000, 50))
-    model = CLASSES[name](
-        n_components=16, kernel="rbf", gamma=0.01, eigen_solver="arpack", random_state=0
-    ).fit(train)
+    model = CLASSES[name](n_components=16, kernel="rbf", gamma=0.01, eigen_solver="arpack", random_state=0).fit(train)
     model.transform(X[:10])
     growth = resident_growth(lambda: model.transform(X)) - len(X) * 16 * 8 / 1e6
     print(json.dumps({"MB": growth, "seconds": best_seconds(lambda: model.transform(X), 2)[0]}))

@@ -130,9 +130,7 @@ def test_read_only_and_misaligned_arrays_are_mended() -> None:
     assert array.tolist() == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "value", [np.arange(6.0).reshape(2, 3).T, np.arange(9)[::-2], np.arange(3, dtype=">i4")]
-)
+@pytest.mark.parametrize("value", [np.arange(6.0).reshape(2, 3).T, np.arange(9)[::-2], np.arange(3, dtype=">i4")])
 def test_any_memory_layout_keeps_its_values(value: Any) -> None:
     back = there_and_back(value)
     np.testing.assert_array_equal(back, value)

@@ -14,7 +14,7 @@ import naive
 from mercer import KernelPCA
 from mercer.engine.dense import leading_pairs, lowest_ritz_value
 from mercer.engine.krylov import block_krylov
-from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, rounding_noise, thresholds
 from mercer.events import Channel, History
 from mercer.kernels.operator import CentredOperator
 from mercer.solvers.eigen import EigenOptions, choose_solver, solve, solve_share
@@ -370,31 +370,38 @@ def test_thresholds_suit_the_precision():
     single, double = thresholds(np.float32), thresholds(np.float64)
     assert single.zero > double.zero > 0
     assert single.negative > double.negative > 0
-    assert single.eps == pytest.approx(np.finfo(np.float32).eps)
+
+
+def test_rounding_noise_grows_with_its_sources():
+    # entries: independent errors, sqrt(n); the mean: one error everywhere, n, but in float64 always
+    assert rounding_noise(100, 3.0, np.float32) == pytest.approx(
+        3.0 * (40 * np.finfo(np.float32).eps + 800 * np.finfo(np.float64).eps)
+    )
+    assert rounding_noise(10_000, 1.0, np.float64) > 99 * rounding_noise(100, 1.0, np.float64) / 2
 
 
 def test_noise_becomes_exact_zeros_and_the_rest_stays():
     limits = thresholds(np.float64)
     values = np.array([3.0, 1e-3, 1e-13, -1e-14])
-    assert_array_equal(clean_eigenvalues(values, -1e-14, 4.0, limits), [3.0, 1e-3, 0.0, 0.0])
+    assert_array_equal(clean_eigenvalues(values, -1e-14, 1e-15, limits), [3.0, 1e-3, 0.0, 0.0])
 
 
 def test_real_negatives_among_the_wanted_are_an_error():
     limits = thresholds(np.float64)
     with pytest.raises(ValueError, match=r"significant negative eigenvalues.*fewer components"):
-        clean_eigenvalues(np.array([3.0, -0.1]), -0.1, 4.0, limits)
+        clean_eigenvalues(np.array([3.0, -0.1]), -0.1, 1e-15, limits)
     with pytest.raises(ValueError, match="significant negative eigenvalues"):
-        clean_eigenvalues(np.array([1.0]), -2.0, 4.0, limits)  # outside, but larger than the largest
-    assert_array_equal(clean_eigenvalues(np.array([1.0]), -0.5, 4.0, limits), [1.0])
+        clean_eigenvalues(np.array([1.0]), -2.0, 1e-15, limits)  # outside, but larger than the largest
+    assert_array_equal(clean_eigenvalues(np.array([1.0]), -0.5, 1e-15, limits), [1.0])
 
 
 def test_negatives_outside_the_wanted_are_seen():
     limits = thresholds(np.float64)
-    assert is_indefinite(np.array([1.0]), -0.5, 4.0, limits)
-    assert is_indefinite(np.array([1.0]), -1e-3, 4.0, limits)
-    assert not is_indefinite(np.array([1.0]), -1e-14, 4.0, limits)
-    assert not is_indefinite(np.array([1.0]), 0.2, 4.0, limits)
-    assert not is_indefinite(np.array([0.0]), -1e-14, 100.0, limits)  # nothing but the rounding of centring
+    assert is_indefinite(np.array([1.0]), -0.5, 1e-15, limits)
+    assert is_indefinite(np.array([1.0]), -1e-3, 1e-15, limits)
+    assert not is_indefinite(np.array([1.0]), -1e-14, 1e-15, limits)
+    assert not is_indefinite(np.array([1.0]), 0.2, 1e-15, limits)
+    assert not is_indefinite(np.array([0.0]), -1e-14, 1e-13, limits)  # nothing but the rounding of centring
 
 
 def test_signs_are_fixed_by_the_largest_entry():

@@ -77,11 +77,11 @@ def test_means_are_those_of_the_weighted_rows(weighted, rng):
     assert plain.mean_norm == 0
 
 
-def test_the_magnitude_is_the_scale_of_the_entries(rng):
+def test_the_largest_entry_is_the_scale_of_rounding(rng):
     X = rng.standard_normal((9, 2))
     X[3] = [7.0, 0.0]
-    assert make(Linear(), X).magnitude == pytest.approx(9 * 49.0)
-    assert make(RBF(0.1), X).magnitude == pytest.approx(9.0)
+    assert make(Linear(), X).largest_entry == pytest.approx(49.0)
+    assert make(RBF(0.1), X).largest_entry == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("budget", [0, PLENTY])

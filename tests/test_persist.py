@@ -268,15 +268,11 @@ def test_every_bit_of_a_small_file_counts(path: Path) -> None:
         (lambda raw: forge({"header": '{"class": "Model"}'}), r"has no params"),
         (lambda raw: forge({"header": '{"class": "Model", "params": {}, "state": []}'}), r"has no state"),
         (
-            lambda raw: forge(
-                {"header": '{"class": "Model", "params": {"new": 1}, "state": {}, "mercer": "9"}'}
-            ),
+            lambda raw: forge({"header": '{"class": "Model", "params": {"new": 1}, "state": {}, "mercer": "9"}'}),
             r"saved by mercer 9, does not fit.*new.*Load it with that version",
         ),
         (
-            lambda raw: forge(
-                {"header": '{"class": "Model", "params": {"kernel": {"$": "x"}}, "state": {}}'}
-            ),
+            lambda raw: forge({"header": '{"class": "Model", "params": {"kernel": {"$": "x"}}, "state": {}}'}),
             r"'kernel' is malformed: unknown kind 'x'",
         ),
     ],
@@ -312,12 +308,7 @@ def test_header_with_two_checksums_is_refused(path: Path) -> None:
     path.write_bytes(raw)
     assert persist.read_model(path)[0] == {}
     field = raw[raw.index(b'"checksum":"') :][:77]
-    head = (
-        raw[8 : 8 + int.from_bytes(raw[:8], "little")].rstrip()[:-1]
-        + b',"t":{'
-        + field
-        + b',"data_offsets":[0,8]}}'
-    )
+    head = raw[8 : 8 + int.from_bytes(raw[:8], "little")].rstrip()[:-1] + b',"t":{' + field + b',"data_offsets":[0,8]}}'
     path.write_bytes(len(head).to_bytes(8, "little") + head + raw[-8:])
     with pytest.raises(ModelFileError, match="in a way that mercer does not use"):
         persist.read_model(path)
@@ -369,9 +360,7 @@ def test_data_is_on_disk_before_the_name_changes(path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_failed_save_keeps_the_old_model_and_no_litter(
-    path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_failed_save_keeps_the_old_model_and_no_litter(path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def fail(*args: Any) -> None:
         raise OSError("no space left")
 

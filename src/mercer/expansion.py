@@ -113,9 +113,7 @@ class Expansion:
 
     def _rows_for(self, other: "Expansion") -> Points:
         if isinstance(self.kernel, Precomputed) or isinstance(other.kernel, Precomputed):
-            raise ValueError(
-                "Models of a precomputed kernel hold no points, so they cannot be compared or merged."
-            )
+            raise ValueError("Models of a precomputed kernel hold no points, so they cannot be compared or merged.")
         if self.kernel != other.kernel:
             raise ValueError(f"The models have different kernels: {self.kernel!r} and {other.kernel!r}.")
         return self.points

@@ -92,9 +92,7 @@ def race(model: KernelPCA, data: Digits) -> tuple[float, float]:
     """Time fit and transform, Mercer's and scikit-learn's, on all digits with the same parameters."""
     X = np.concatenate([data.train, data.clean])
     peers = KernelPCA, reference.KernelPCA
-    ours, theirs = (
-        _time(cls(model.n_components, kernel="rbf", gamma=model.gamma_).fit_transform, X) for cls in peers
-    )
+    ours, theirs = (_time(cls(model.n_components, kernel="rbf", gamma=model.gamma_).fit_transform, X) for cls in peers)
     return ours, theirs
 
 

@@ -17,9 +17,7 @@ def fit(
     data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the model.")],
     method: Annotated[str, typer.Option(help=methods.overview())] = "kernel-pca",
-    kernel: Annotated[
-        str | None, typer.Option(help="rbf, poly, linear, sigmoid, cosine, ... (default: rbf)")
-    ] = None,
+    kernel: Annotated[str | None, typer.Option(help="rbf, poly, linear, sigmoid, cosine, ... (default: rbf)")] = None,
     gamma: Annotated[str | None, typer.Option(help="A number, or median. (default: median with rbf)")] = None,
     degree: Annotated[float | None, typer.Option(help="Degree of the poly kernel.")] = None,
     coef0: Annotated[float | None, typer.Option(help="Constant of the poly and sigmoid kernels.")] = None,

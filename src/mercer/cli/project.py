@@ -30,27 +30,20 @@ def denoise(model: Model, data: Data, out: Out = "-", chunk_rows: ChunkRows = 40
     estimator = open_model(model)
     tables = _tables(estimator, data, chunk_rows)
     first = next(tables)  # its names, if it has any, name the output too
-    clean = (
-        estimator.inverse_transform(estimator.transform(table.values)) for table in chain([first], tables)
-    )
+    clean = (estimator.inverse_transform(estimator.transform(table.values)) for table in chain([first], tables))
     _write(out, clean, first.names)
 
 
 def score(
     model: Model,
     data: Data,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="Where to write one value a row, or -.")
-    ] = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="Where to write one value a row, or -.")] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the largest to show.")] = 5,
     chunk_rows: ChunkRows = 4096,
 ) -> None:
     """Measure how far each row is from what a model has learned (SPE: squared distance in feature space)."""
     estimator = open_model(model)
-    errors = (
-        estimator.reconstruction_error(table.values)[:, None]
-        for table in _tables(estimator, data, chunk_rows)
-    )
+    errors = (estimator.reconstruction_error(table.values)[:, None] for table in _tables(estimator, data, chunk_rows))
     if out == "-":
         _write("-", errors, ["spe"])
         return

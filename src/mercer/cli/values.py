@@ -39,8 +39,6 @@ def settings(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name.strip():
-            raise ValueError(
-                f"--set {pair} is not of the form name=value; write for example --set alpha=0.1."
-            )
+            raise ValueError(f"--set {pair} is not of the form name=value; write for example --set alpha=0.1.")
         parsed[name.strip()] = value(text)
     return parsed

@@ -87,7 +87,5 @@ def load(name: str, *, allow_substitute: bool = True) -> Bunch:
         raise FileNotFoundError(
             f"{source.what} is not on this machine. Put {source.file} into a folder and set {_WAYS[0]} to that folder."
         )
-    warnings.warn(
-        f"{source.what}: not on this machine; using {source.substitute_name}.", UserWarning, stacklevel=2
-    )
+    warnings.warn(f"{source.what}: not on this machine; using {source.substitute_name}.", UserWarning, stacklevel=2)
     return Bunch(source=source.substitute_name, **source.substitute())

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 
-_CENTRING = 8.0  # rounding errors, in units of the last place of k(x, x), that centring can leave in an entry
+_ENTRY, _CENTRING = 4.0, 8.0  # rounding errors of an entry and of a mean, in units of the last place of k(x, x)
 
 
 @dataclass(frozen=True)
@@ -16,25 +16,33 @@ class Thresholds:
 
     zero: float
     negative: float
-    eps: float
 
 
 def thresholds(dtype: Any) -> Thresholds:
     """Return the limits that suit the precision of the kernel values (scikit-learn's, so results agree with it)."""
     if np.dtype(dtype) == np.float32:
-        return Thresholds(zero=2e-7, negative=5e-3, eps=float(np.finfo(np.float32).eps))
-    return Thresholds(zero=1e-12, negative=1e-5, eps=float(np.finfo(np.float64).eps))
+        return Thresholds(zero=2e-7, negative=5e-3)
+    return Thresholds(zero=1e-12, negative=1e-5)
 
 
-def clean_eigenvalues(values: Array, lowest: float, magnitude: float, limits: Thresholds) -> Array:
+def rounding_noise(n: int, largest_entry: float, dtype: Any) -> float:
+    """Return the size of eigenvalues that rounding alone can make: of the entries, and of their centring in float64.
+
+    Errors of entries are independent and add up as sqrt(n); an error of the mean is the same everywhere, and adds up
+    as n.
+    """
+    entries = _ENTRY * float(np.finfo(dtype).eps) * np.sqrt(n)
+    return float(largest_entry * (entries + _CENTRING * float(np.finfo(np.float64).eps) * n))
+
+
+def clean_eigenvalues(values: Array, lowest: float, noise: float, limits: Thresholds) -> Array:
     """Return the eigenvalues with noise set to exact zeros; fail where negative ones are real.
 
-    `lowest` is the smallest eigenvalue seen anywhere, `magnitude` the noise level that centring leaves,
-    n max k(x, x): against these the computed values are judged, not only against each other.
+    `lowest` is the smallest eigenvalue seen anywhere, `noise` what rounding can make: against these the computed values
+    are judged, not only against each other.
     """
     largest = float(values.max(initial=0.0))
     reach = max(abs(lowest), float(np.abs(values).max(initial=0.0)))
-    noise = _CENTRING * limits.eps * magnitude
     significant = max(limits.negative * reach, noise)
     if values.min(initial=0.0) < -significant or lowest < -max(largest, significant):
         worst = min(lowest, float(values.min(initial=0.0)))
@@ -46,10 +54,10 @@ def clean_eigenvalues(values: Array, lowest: float, magnitude: float, limits: Th
     return np.where(values <= max(limits.zero * reach, noise), 0.0, values)
 
 
-def is_indefinite(values: Array, lowest: float, magnitude: float, limits: Thresholds) -> bool:
+def is_indefinite(values: Array, lowest: float, noise: float, limits: Thresholds) -> bool:
     """Tell whether negative eigenvalues outside the computed ones are more than rounding."""
     reach = max(abs(lowest), float(np.abs(values).max(initial=0.0)))
-    return lowest < -max(limits.negative * reach, _CENTRING * limits.eps * magnitude)
+    return lowest < -max(limits.negative * reach, noise)
 
 
 def orient(vectors: Array) -> Array:

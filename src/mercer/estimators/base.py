@@ -100,9 +100,7 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return (found, residual) if return_residual else found
 
     def _check_scores(self, X: Any) -> Array:
-        scores: Array = check_array(
-            X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False
-        )
+        scores: Array = check_array(X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False)
         if scores.shape[1] != self.expansion_.n_components:
             raise ValueError(
                 f"inverse_transform needs scores with {self.expansion_.n_components} columns, as transform returns "

@@ -42,13 +42,14 @@ class KernelPCA(KernelDecomposition):
     gamma : float, None or "median"
         "median" is 1 / (2 median distance^2); None is 1 / n_features. Frozen as `gamma_` at fit.
     eigen_solver : {"auto", "dense", "arpack", "randomized", "krylov"}
-        "krylov" multiplies by the centred kernel matrix in tiles and never forms it whole: half of it is kept if it
-        fits scikit-learn's `working_memory` setting, none of it otherwise. "auto" takes it for all but small problems
-        and those that want more than an eighth of all components. "randomized" is the same iteration, selecting by
-        modulus, stopped after `iterated_power` steps if that is a number.
+        "krylov" multiplies by the centred kernel matrix in tiles and never forms it whole: half of it is kept if that
+        takes at most 1.75 times scikit-learn's `working_memory` setting (1 GiB by default), none of it otherwise.
+        "auto" takes it for all but small problems and those that want more than an eighth of all components.
+        "randomized" is the same iteration, selecting by modulus, stopped after `iterated_power` steps if that is a
+        number.
     tol : float
         Largest residual norm |K' v - lambda v|, relative to the largest eigenvalue, that "krylov" accepts. 0 means
-        working precision: 1e-10, where eigenvalues are exact to rounding. ("arpack": its own meaning.)
+        working precision: 1e-9, where eigenvalues are exact to rounding. ("arpack": its own meaning.)
     precision : {"auto", "float64", "mixed"}
         "mixed" makes kernel tiles in float32 and sums in float64: twice as fast, eigenvalues good to about 1e-7.
         "auto" takes it when `tol` >= 1e-6. float32 data are computed in float32 tiles unless "float64" is asked for.

@@ -63,6 +63,8 @@ _ADVICE = (
     ("0 sample(s)", "Pass at least one row."),
     ("0 feature(s)", "Pass at least one column."),
     ("Expected 2D array", "Rows are samples and columns are features."),
+    ("dim 3", "Every sample must be one row: flatten images and the like with X.reshape(len(X), -1)."),
+    ("inhomogeneous shape", "Every row must have the same number of features."),
     ("features, but", "Pass the same columns, in the same order, as in fit."),
 )
 

@@ -164,13 +164,9 @@ def _encode_strings(value: npt.NDArray[Any], path: str) -> Any:
     items = [str(item) if isinstance(item, np.str_) else item for item in value.ravel().tolist()]
     width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
     if any(type(item) is not str for item in items):
-        raise NotSaveableError(
-            f"{path} is an array of objects, not only of strings. Convert it with .astype(str)."
-        )
+        raise NotSaveableError(f"{path} is an array of objects, not only of strings. Convert it with .astype(str).")
     if (width or 0) * len(items) > MAX_TEXT:
-        raise NotSaveableError(
-            f"{path} holds more than {MAX_TEXT} characters. Convert it with .astype(object)."
-        )
+        raise NotSaveableError(f"{path} holds more than {MAX_TEXT} characters. Convert it with .astype(object).")
     return {"$": "strings", "width": width, "shape": list(value.shape), "items": items}
 
 

@@ -24,9 +24,7 @@ def file_chunks(path: Path, rows: int, columns: Sequence[str] | None) -> Iterato
     yield from _tables(rebatch(_fast_pieces(path, dialect, take), rows), dialect, take)
 
 
-def line_chunks(
-    lines: Iterable[str], where: str, rows: int, columns: Sequence[str] | None
-) -> Iterator[Table]:
+def line_chunks(lines: Iterable[str], where: str, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
     """Stream lines that can be read only once, such as standard input."""
     lines = iter(lines)
     head = list(islice(lines, SAMPLE))
@@ -107,9 +105,7 @@ def _records(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
-        raise DataFileError(
-            f"{where}, line {reader.line_num} cannot be split into cells ({error})."
-        ) from error
+        raise DataFileError(f"{where}, line {reader.line_num} cannot be split into cells ({error}).") from error
 
 
 def _convert(row: Sequence[str], line: int, where: str, dialect: Dialect, take: Sequence[int]) -> list[float]:

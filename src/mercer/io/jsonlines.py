@@ -43,13 +43,9 @@ def _parse(line: str, number: int, where: str) -> Any:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise DataFileError(
-            f"{where}, line {number} is not JSON ({error}). Mend or delete the line."
-        ) from error
+        raise DataFileError(f"{where}, line {number} is not JSON ({error}). Mend or delete the line.") from error
     if not row or not isinstance(row, list | dict):
-        raise DataFileError(
-            f"{where}, line {number} is {line.strip()[:40]}; a list or an object of numbers is needed."
-        )
+        raise DataFileError(f"{where}, line {number} is {line.strip()[:40]}; a list or an object of numbers is needed.")
     return row
 
 
@@ -57,9 +53,7 @@ def _cells(row: Any, number: int, where: str, keys: list[str] | None, width: int
     named = isinstance(row, dict)
     if named != (keys is not None) or (not named and len(row) != width):
         needed = f"a list of {width} numbers" if keys is None else "an object"
-        raise DataFileError(
-            f"{where}, line {number} differs from the first line; {needed} is needed, as there."
-        )
+        raise DataFileError(f"{where}, line {number} differs from the first line; {needed} is needed, as there.")
     fields = list(keys) if keys is not None else list(range(width))
     cells = [row.get(field) if named else row[field] for field in fields]
     for field, cell in zip(fields, cells, strict=True):

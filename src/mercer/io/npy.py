@@ -45,9 +45,7 @@ def stream_rows(stream: IO[bytes], where: str, rows: int) -> Iterator[Array]:
     except ValueError as error:
         raise _unreadable(where, error) from error
     if dtype.hasobject:
-        raise DataFileError(
-            f"{where} holds Python objects; numbers are needed. Save a numeric array instead."
-        )
+        raise DataFileError(f"{where} holds Python objects; numbers are needed. Save a numeric array instead.")
     if fortran or len(shape) != 2:  # stored by columns: no row is complete before the end
         flat = np.frombuffer(stream.read(), dtype=dtype)
         yield as_rows(flat.reshape(shape, order="F" if fortran else "C"), where)
@@ -56,15 +54,11 @@ def stream_rows(stream: IO[bytes], where: str, rows: int) -> Iterator[Array]:
         yield as_rows(_next_rows(stream, where, (min(rows, shape[0] - start), shape[1]), dtype), where)
 
 
-def _next_rows(
-    stream: IO[bytes], where: str, shape: tuple[int, int], dtype: np.dtype[Any]
-) -> npt.NDArray[Any]:
+def _next_rows(stream: IO[bytes], where: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     size = shape[0] * shape[1] * dtype.itemsize
     piece = stream.read(size)
     if len(piece) < size:
-        raise DataFileError(
-            f"{where} ends too early: it was cut off while it was written or sent. Make it again."
-        )
+        raise DataFileError(f"{where} ends too early: it was cut off while it was written or sent. Make it again.")
     return np.frombuffer(piece, dtype=dtype).reshape(shape)
 
 

@@ -151,9 +151,7 @@ def _digest(*pieces: memoryview) -> str:
 
 def _read_prefix(file: BinaryIO, size: int, max_bytes: int) -> bytes:
     if size > max_bytes:
-        raise ModelFileError(
-            f"it has {size} bytes, the limit is {max_bytes}. To load it, pass max_bytes={size}."
-        )
+        raise ModelFileError(f"it has {size} bytes, the limit is {max_bytes}. To load it, pass max_bytes={size}.")
     first = file.read(8)
     if len(first) < 8:
         raise ModelFileError(f"it has {size} bytes, too few for a model: it is empty or truncated. {_AGAIN}")
@@ -172,9 +170,7 @@ def _metadata(prefix: bytes, size: int) -> dict[str, str]:
     head = _json_object(prefix[8:], "its header")
     metadata = head.pop("__metadata__", None)
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
-        raise ModelFileError(
-            "it is a safetensors file, but no model of mercer. Give the path of a saved model."
-        )
+        raise ModelFileError("it is a safetensors file, but no model of mercer. Give the path of a saved model.")
     if metadata.get("version") != VERSION:
         raise ModelFileError(
             f"it has the format version {metadata.get('version')!r}; mercer {__version__} reads version "

@@ -38,9 +38,7 @@ def as_rows(values: npt.NDArray[Any], where: str) -> Array:
             "Save X.reshape(len(X), -1) instead."
         )
     if values.dtype.kind not in "fiub":
-        raise DataFileError(
-            f"{where} holds values of type {values.dtype}; numbers are needed. Convert it first."
-        )
+        raise DataFileError(f"{where} holds values of type {values.dtype}; numbers are needed. Convert it first.")
     # A copy even where none seems needed: mapped files and buffers are read-only and can vanish.
     return np.array(values, dtype=float_type(values.dtype), order="C")
 

@@ -58,8 +58,10 @@ def _dot_into(A: Any, B: Any, out: Array) -> None:
     if is_sparse(A) or is_sparse(B):
         product = A @ B.T
         out[...] = product.toarray() if is_sparse(product) else product
-    else:
+    elif out.flags.c_contiguous:
         np.dot(A, B.T, out=out)
+    else:
+        out[...] = A @ B.T
 
 
 def _squared_norms(X: Points) -> Array:
@@ -279,9 +281,7 @@ class Chi2(_PairwiseKernel):
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
         """Check what the kernel needs: dense rows without negative numbers."""
         if is_sparse(X):
-            raise TypeError(
-                f"kernel={self.name!r} needs dense rows; a sparse matrix came. Call X.toarray() first."
-            )
+            raise TypeError(f"kernel={self.name!r} needs dense rows; a sparse matrix came. Call X.toarray() first.")
         if X.size and X.min() < 0:
             raise ValueError(
                 f"Negative values in data: kernel={self.name!r} needs features from zero up, and the smallest is "
@@ -356,8 +356,7 @@ class MatrixFunction(Kernel):
     def diagonal(self, X: Points) -> Array:
         """Call the function on slices of one row each."""
         values = [
-            float(np.asarray(self.function(X[i : i + 1], X[i : i + 1], **self.params))[0, 0])
-            for i in range(X.shape[0])
+            float(np.asarray(self.function(X[i : i + 1], X[i : i + 1], **self.params))[0, 0]) for i in range(X.shape[0])
         ]
         return np.array(values)
 

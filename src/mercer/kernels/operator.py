@@ -22,6 +22,9 @@ class KernelSource(Protocol):
     def product(self, V: Array) -> Array:
         """Return K V, (n, b), float64."""
 
+    def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
+        """Return K V and K w, the latter with all of float64's precision in its sums."""
+
     def columns(self, indices: IntArray) -> Array:
         """Return K[:, indices]."""
 
@@ -51,8 +54,8 @@ class Operator(Protocol):
         """Return the trace of K'."""
 
     @property
-    def magnitude(self) -> float:
-        """Return n max |k(x, x)|, the scale against which rounding counts."""
+    def largest_entry(self) -> float:
+        """Return max |k(x, x)|, the scale against which rounding counts."""
 
     def matmul(self, V: Array) -> Array:
         """Return K' V."""
@@ -87,9 +90,9 @@ class CentredOperator:
         return self.source.shape
 
     @property
-    def magnitude(self) -> float:
-        """Return n max |k(x, x)|, the scale against which rounding counts."""
-        return float(len(self._raw_diagonal) * np.abs(self._raw_diagonal).max(initial=0.0))
+    def largest_entry(self) -> float:
+        """Return max |k(x, x)|, the scale against which rounding counts."""
+        return float(np.abs(self._raw_diagonal).max(initial=0.0))
 
     def matmul(self, V: Array) -> Array:
         """Return K' V for V of shape (n, b), in float64."""
@@ -104,18 +107,18 @@ class CentredOperator:
         return product
 
     def _product_and_means(self, V: Array) -> Array:
-        """Return K V; the first time, carry w along as one more column, so that K w costs no pass of its own."""
+        """Return K V; the first time K w comes along, so that it costs no pass of its own."""
         if self._means is not None:
             return self.source.product(V)
-        product = self.source.product(np.column_stack([V, self.weights]))
-        self._means = _checked_means(product[:, -1])
-        return product[:, :-1]
+        product, means = self.source.product_with(V, self.weights)
+        self._means = _checked_means(means)
+        return product
 
     @property
     def row_means(self) -> Array:
         """Return K w, the inner products of all points with the mean (zeros without centring)."""
         if self._means is None:
-            self._means = _checked_means(self.source.product(self.weights[:, None])[:, 0])
+            self._means = _checked_means(self.source.product_with(np.empty((self.shape[0], 0)), self.weights)[1])
         return self._means
 
     @property
@@ -135,16 +138,13 @@ class CentredOperator:
 
     def diagonal(self) -> Array:
         """Return the diagonal of K', the squared distances from the mean."""
-        centred = np.maximum(self._raw_diagonal - 2.0 * self.row_means + self.mean_norm, 0.0)
+        centred = self._raw_diagonal - 2.0 * self.row_means + self.mean_norm
         return centred if self._scale is None else centred * self._scale**2
 
     @cached_property
     def trace(self) -> float:
         """Return the sum of the diagonal, the total variation."""
-        if self._scale is not None:
-            return float(self.diagonal().sum())
-        # sum of k_ii - 2 m_i + m, without clipping: rounding may cancel
-        return float(np.sum(self._raw_diagonal - 2.0 * self.row_means + self.mean_norm))
+        return float(self.diagonal().sum())
 
     @cached_property
     def frobenius(self) -> float:
@@ -197,7 +197,7 @@ class GivenOperator:
         K += K.dtype.type(self.mean_norm)
         self.K = K
         self.shape = (n, n)
-        self.magnitude = float(n * np.abs(self._raw_diagonal).max(initial=0.0))
+        self.largest_entry = float(np.abs(self._raw_diagonal).max(initial=0.0))
         self.asymmetry = _symmetrise(K)
         self.trace = float(np.trace(K, dtype=np.float64))
 

@@ -13,9 +13,7 @@ _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
-def _eight_rows(
-    tile: Array, i: int, for_columns: Array, for_rows: Array, rows: Array, columns: Array
-) -> None:
+def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: Array, columns: Array) -> None:
     """Add the products of rows i to i + 7 of the tile."""
     prefer_wide_vectors()
     t0, t1, t2, t3 = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]

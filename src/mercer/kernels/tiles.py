@@ -25,8 +25,11 @@ Item = TypeVar("Item")
 
 
 def memory_budget() -> int:
-    """Return how many bytes a kernel matrix may take: scikit-learn's `working_memory` setting (1 GiB by default)."""
-    return int(get_config()["working_memory"] * 2**20)
+    """Return how many bytes a kernel matrix may take: 1.75 times scikit-learn's `working_memory` setting.
+
+    That is 1.75 GiB by default, so that a fit stays below 2 GiB with all that it needs beside the matrix.
+    """
+    return int(1.75 * get_config()["working_memory"] * 2**20)
 
 
 def row_slices(n: int, bytes_per_row: int, budget: int = TILE_BYTES) -> list[slice]:
@@ -101,9 +104,7 @@ class PointBlocks:
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
         slices = row_slices(n_rows(X), per_row, TILE_BYTES // threads)
-        run_in_threads(
-            lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1)
-        )
+        run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
 
 
 class SymmetricTiles:
@@ -116,54 +117,61 @@ class SymmetricTiles:
         self.threads = threads
         self.strips = _strips(self.shape[0])
         self.pairs = [(a, b) for a in range(len(self.strips)) for b in range(a, len(self.strips))]
-        sizes = [_length(self.strips[a]) * _length(self.strips[b]) for a, b in self.pairs]
-        self._offsets = dict(zip(self.pairs, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
-        self._total = sum(sizes)
-        self._store: Array | None = None
-        self._made: set[tuple[int, int]] = set()
-        self.held = self._total * self.dtype.itemsize <= budget
+        self._tiles: dict[tuple[int, int], Array] = {}
+        total = sum(_length(self.strips[a]) * _length(self.strips[b]) for a, b in self.pairs)
+        self.held = total * self.dtype.itemsize <= budget
 
-    def _make(self, pair: tuple[int, int], out: Array) -> None:
-        I, J = self.strips[pair[0]], self.strips[pair[1]]
-        self.blocks.between(I, J, out)
+    def _make(self, I: slice, J: slice, space: Array) -> Array:
+        tile = space[: _length(I) * _length(J)].reshape(_length(I), _length(J))
+        self.blocks.between(I, J, tile)
         if I == J and self.blocks.kernel.unit_diagonal:
-            np.fill_diagonal(out, 1.0)
+            np.fill_diagonal(tile, 1.0)
+        return tile
 
     def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
         """Call work(worker, I, J, K[I, J]) for every upper tile; the tile may be reused after the call."""
-        if self.held and self._store is None:
-            self._store = _aligned(self._total, self.dtype)  # one piece, so that the system can use large pages
-        edge = _length(self.strips[0])
-        scratch = [_aligned(0 if self.held else edge * edge, self.dtype) for _ in range(self.threads)]
+        size = _length(self.strips[0]) ** 2
+        scratch = [_aligned(0 if self.held else size, self.dtype) for _ in range(self.threads)]
 
         def visit(worker: int, pair: tuple[int, int]) -> None:
             I, J = self.strips[pair[0]], self.strips[pair[1]]
-            source, first = (scratch[worker], 0) if self._store is None else (self._store, self._offsets[pair])
-            tile = source[first : first + _length(I) * _length(J)].reshape(_length(I), _length(J))
-            if self._store is None or pair not in self._made:
-                self._make(pair, tile)
-                self._made.add(pair)
+            tile = self._tiles.get(pair)
+            if tile is None:
+                tile = self._make(I, J, _aligned(_length(I) * _length(J), self.dtype) if self.held else scratch[worker])
+                if self.held:
+                    self._tiles[pair] = tile
             work(worker, I, J, tile)
 
         run_in_threads(visit, self.pairs, self.threads)
 
     def product(self, V: Array) -> Array:
         """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
-        vectors = [_aligned_copy(V[strip].T, self.dtype) for strip in self.strips]  # one vector a row
-        sums = [[_aligned_copy(np.zeros(v.shape), np.float64) for v in vectors] for _ in range(self.threads)]
+        return self._products([V.astype(self.dtype, copy=False)])[0]
+
+    def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
+        """Return K V and, from float64 sums throughout, K w; w is (n,)."""
+        wide = w.astype(np.float64, copy=False)[:, None]
+        if self.dtype == np.float64:
+            product = self.product(np.column_stack([V, wide]))
+            return product[:, :-1], product[:, -1]
+        product, means = self._products([V.astype(self.dtype, copy=False), wide])
+        return product, means[:, 0]
+
+    def _products(self, factors: list[Array]) -> list[Array]:
+        """Return K V for several V, each in its own precision, in one visit of the tiles."""
+        rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector a row
+        sums = [[[_aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
             a, c = I.start // _EDGE, J.start // _EDGE
-            if a == c:
-                sums[worker][a] += vectors[a] @ tile
-            else:
-                _add_both(tile, vectors[a], vectors[c], sums[worker][a], sums[worker][c])
+            for vectors, total in zip(rows, sums[worker], strict=True):
+                if a == c:
+                    total[a] += vectors[a] @ tile
+                else:
+                    _add_both(tile, vectors[a], vectors[c], total[a], total[c])
 
         self.for_each_tile(work)
-        for other in sums[1:]:
-            for total, part in zip(sums[0], other, strict=True):
-                total += part
-        return np.concatenate(sums[0], axis=1).T
+        return [_joined(parts) for parts in zip(*sums, strict=True)]
 
     def columns(self, indices: IntArray) -> Array:
         """Return K[:, indices], (n, len(indices))."""
@@ -176,7 +184,7 @@ class SymmetricTiles:
     def dense(self) -> Array:
         """Return the whole matrix, and keep no tiles beside it; the caller knows that it fits."""
         out = np.empty(self.shape, self.dtype)
-        self.held = self._store is not None
+        self.held = bool(self._tiles)
 
         def work(_: int, I: slice, J: slice, tile: Array) -> None:
             out[I, J] = tile
@@ -187,6 +195,11 @@ class SymmetricTiles:
         return out
 
 
+def _joined(of_workers: Sequence[list[Array]]) -> Array:
+    """Add up what the workers summed, strip by strip, always in the same order; return (n, b)."""
+    return np.concatenate([sum(parts) for parts in zip(*of_workers, strict=True)], axis=1).T
+
+
 def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array) -> None:
     """Add T v to `rows` and T^T v to `columns` (float64), for vectors v that stand one a row, (b, p) and (b, q)."""
     if len(at_rows) > _FEW_VECTORS:
@@ -195,17 +208,17 @@ def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, colum
         return
     from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
 
-    if tile.dtype == np.float64:
+    if at_rows.dtype == np.float64:
         add_both_products(tile, at_rows, at_columns, rows, columns)
     else:
-        short = [_aligned_copy(np.zeros(sums.shape, tile.dtype), tile.dtype) for sums in (rows, columns)]
+        short = [_aligned_copy(np.zeros(sums.shape, np.float32)) for sums in (rows, columns)]
         add_both_products(tile, at_rows, at_columns, *short)
         rows += short[0]
         columns += short[1]
 
 
-def _aligned_copy(vectors: Array, dtype: Any) -> Array:
-    copy = _aligned(vectors.size, dtype).reshape(vectors.shape)
+def _aligned_copy(vectors: Array) -> Array:
+    copy = _aligned(vectors.size, vectors.dtype).reshape(vectors.shape)
     copy[...] = vectors
     return copy
 

@@ -25,9 +25,7 @@ def scores(
     figure = canvas(figure, 5, 4)
     first, second = components
     projected = np.asarray(estimator.transform(X))[:, [first, second]]
-    axes = plain_axes(
-        figure, f"{len(projected):,} rows by two components", f"component {first}", f"component {second}"
-    )
+    axes = plain_axes(figure, f"{len(projected):,} rows by two components", f"component {first}", f"component {second}")
     if y is None:
         axes.scatter(*projected.T, s=8, alpha=0.7, color=ACCENT, linewidths=0)
         return figure
@@ -81,8 +79,6 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
         fontsize=8,
         color=INK,
     )
-    axes.annotate(
-        "each", (numbers[0], shares[0]), (6, 2), textcoords="offset points", fontsize=8, color=ACCENT
-    )
+    axes.annotate("each", (numbers[0], shares[0]), (6, 2), textcoords="offset points", fontsize=8, color=ACCENT)
     axes.set_ylim(0, 1)
     return figure

@@ -18,9 +18,8 @@ from mercer.kernels.tiles import one_blas_thread
 _DENSE_ROWS = 300  # below this LAPACK needs milliseconds, whatever is asked
 _DENSE_SHARE = 8  # with more than an eighth of all pairs wanted LAPACK wins
 _SMALLEST_BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
-_WORKING_RESIDUAL = (
-    1e-10  # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
-)
+# tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
+_WORKING_RESIDUAL = 1e-9
 _KRYLOV_STEPS = 200
 
 
@@ -72,9 +71,7 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
         return _krylov(operator, n_pairs, options, channel)
 
 
-def solve_share(
-    operator: Operator, share: float, options: EigenOptions, channel: Channel = SILENT
-) -> Spectrum:
+def solve_share(operator: Operator, share: float, options: EigenOptions, channel: Channel = SILENT) -> Spectrum:
     """Return just as many leading pairs as explain the given share of the trace."""
     n, n_pairs = operator.shape[0], min(operator.shape[0], 16)
     while True:
@@ -123,16 +120,14 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
     n = operator.shape[0]
     block = min(n, max(n_pairs, _SMALLEST_BLOCK))
     randomized = options.solver == "randomized"
-    limit = (
-        options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS
-    )
+    limit = options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS
     found = block_krylov(
         operator.matmul,
         _rng(options).standard_normal((n, block)),
         n_pairs,
         tol=options.tol or _WORKING_RESIDUAL,
         floor=options.eps * np.sqrt(n),
-        noise=options.eps * operator.magnitude / np.sqrt(n),
+        noise=options.eps * operator.largest_entry * np.sqrt(n),
         max_iter=limit,
         select="modulus" if randomized else "largest",
         channel=channel,

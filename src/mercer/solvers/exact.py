@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Points
-from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, rounding_noise, thresholds
 from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
 from mercer.expansion import Expansion
@@ -69,8 +69,9 @@ def fit_exact(
 
 def _judge(spectrum: Spectrum, operator: Operator, dtype: Any, drop_zeros: bool) -> tuple[Array, Array]:
     limits = thresholds(dtype)
-    values = clean_eigenvalues(spectrum.values, spectrum.lowest, operator.magnitude, limits)
-    if is_indefinite(spectrum.values, spectrum.lowest, operator.magnitude, limits):
+    noise = rounding_noise(operator.shape[0], operator.largest_entry, dtype)
+    values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
+    if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
         warnings.warn(
             f"The kernel is indefinite on these data: it has an eigenvalue near {spectrum.lowest:.3g} beside the "
             f"largest, {values.max(initial=0.0):.3g}. The components kept are positive, but distances and residuals in "
