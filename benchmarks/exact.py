@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 
-from benchmarks.measure import best_seconds, in_fresh_process, resident_growth, row
+from benchmarks.measure import best_of_rounds, in_fresh_process, resident_growth, row
 from mercer import KernelPCA, datasets
 
 SETTINGS: dict[str, Any] = {"n_components": 16, "kernel": "rbf", "gamma": 1 / 128}
@@ -23,7 +23,7 @@ SOLVERS = {
 def main() -> None:
     X = datasets.load("usps").X
     exact = np.linalg.eigvalsh(_centred(X))[::-1][:16]
-    timed = {name: best_seconds(lambda make=make: make().fit(X)) for name, make in SOLVERS.items()}
+    timed = best_of_rounds({name: lambda make=make: make().fit(X) for name, make in SOLVERS.items()})
     peer = min(seconds for name, (seconds, _) in timed.items() if name.startswith("sklearn"))
     memory = {name: in_fresh_process("exact", name)["MB"] for name in SOLVERS}
     row("solver", "seconds", "times faster", "eigenvalue error", "growth MB", "of sklearn's")

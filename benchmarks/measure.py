@@ -24,6 +24,21 @@ def best_seconds(call: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]
     return min(times), result
 
 
+def best_of_rounds(calls: dict[str, Callable[[], Any]], rounds: int = 3) -> dict[str, tuple[float, Any]]:
+    """Time all calls in turn, several rounds, so that all meet the same machine; return best times and results."""
+    timed: dict[str, tuple[float, Any]] = {}
+    for call in calls.values():
+        call()  # compiles
+    for _ in range(rounds):
+        for name, call in calls.items():
+            gc.collect()
+            start = time.perf_counter()
+            result = call()
+            seconds = time.perf_counter() - start
+            timed[name] = min(timed.get(name, (seconds, result)), (seconds, result), key=lambda pair: pair[0])
+    return timed
+
+
 def resident_growth(call: Callable[[], Any]) -> float:
     """Return by how many MB the peak resident size exceeds the size before the call (Linux only)."""
     gc.collect()

@@ -1,10 +1,10 @@
 """The blocked Hebbian recursions against one sample at a time: equal to rounding for every gain, block and order."""
 
-import naive_hebbian as naive
 import numpy as np
 import pytest
 from sklearn import config_context
 
+import naive_hebbian as naive
 from mercer.engine.gains import ConstantGain, EigenvalueGain, MetaGain, TimeGain, estimated_eigenvalues
 from mercer.engine.hebb import gha_block, oja_block
 from mercer.kernels.functions import RBF

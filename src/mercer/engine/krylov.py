@@ -40,6 +40,7 @@ class _Basis:
     T: Array  # (capacity, capacity)
     done: int  # rows of Q whose products are in T
     size: int  # rows of Q in use, the newest block included
+    near: int = 0  # products of the newest block have no components in rows before this one
 
     @classmethod
     def begin(cls, start: Array, capacity: int) -> "_Basis":
@@ -53,11 +54,16 @@ class _Basis:
         return self.Q[self.done : self.size]
 
     def absorb(self, product: Array) -> Array:
-        """Put the products of the newest block, (b, n), into T; return what is left of them outside the basis."""
-        used = self.Q[: self.size]
+        """Put the products of the newest block, (b, n), into T; return what is left of them outside the basis.
+
+        K' is symmetric, so only the newest block and the one before it (after a restart: all) can take part.
+        """
+        used = self.Q[self.near : self.size]
         projected = product @ used.T
-        self.T[self.done : self.size, : self.size] = projected
-        self.T[: self.size, self.done : self.size] = projected.T
+        self.T[self.done : self.size, : self.size] = 0.0
+        self.T[: self.size, self.done : self.size] = 0.0
+        self.T[self.done : self.size, self.near : self.size] = projected
+        self.T[self.near : self.size, self.done : self.size] = projected.T
         return np.asarray(product - projected @ used)
 
     def extend(self, remainder: Array, negligible: float) -> Array:
@@ -70,7 +76,7 @@ class _Basis:
         # once more: after the first pass small rows are no longer orthogonal to the basis
         used = self.Q[: self.size]
         block, correction = _orthonormal(block - (block @ used.T) @ used)
-        self.done, self.size = self.size, self.size + len(block)
+        self.near, self.done, self.size = self.done, self.size, self.size + len(block)
         self.Q[self.done : self.size] = block
         return np.asarray(correction @ R)
 
@@ -79,7 +85,7 @@ class _Basis:
         kept, newest = len(values), self.newest.copy()
         self.Q[:kept] = rotation.T @ self.Q[: self.done]
         self.T[:kept, :kept] = np.diag(values)
-        self.done, self.size = kept, kept + len(newest)
+        self.near, self.done, self.size = 0, kept, kept + len(newest)
         self.Q[self.done : self.size] = newest
 
 

@@ -17,7 +17,8 @@ from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import Kernel
 
 TILE_BYTES = 32 * 2**20
-_EDGE = 768  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+_EDGE = 640  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+_SLAB_BYTES = 32 * 2**20
 _LINE = 64  # bytes of a cache line
 _FEW_VECTORS = 18  # up to here one reading of a tile beats two matrix products
 
@@ -107,6 +108,21 @@ class PointBlocks:
         run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
 
 
+class _Slab:
+    """Space for tiles, in large pieces: these come in large pages, which are far cheaper."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._dtype = dtype
+        self._rest = _aligned(0, dtype)
+
+    def take(self, count: int) -> Array:
+        """Return uninitialised space for `count` numbers."""
+        if len(self._rest) < count:
+            self._rest = _aligned(max(count, _SLAB_BYTES // self._dtype.itemsize), self._dtype)
+        taken, self._rest = self._rest[:count], self._rest[count:]
+        return taken
+
+
 class SymmetricTiles:
     """K = k(points, points) as upper tiles: each serves K V and K^T V; held if they fit the budget, else remade."""
 
@@ -118,6 +134,7 @@ class SymmetricTiles:
         self.strips = _strips(self.shape[0])
         self.pairs = [(a, b) for a in range(len(self.strips)) for b in range(a, len(self.strips))]
         self._tiles: dict[tuple[int, int], Array] = {}
+        self._slabs = [_Slab(self.dtype) for _ in range(threads)]
         total = sum(_length(self.strips[a]) * _length(self.strips[b]) for a, b in self.pairs)
         self.held = total * self.dtype.itemsize <= budget
 
@@ -137,7 +154,8 @@ class SymmetricTiles:
             I, J = self.strips[pair[0]], self.strips[pair[1]]
             tile = self._tiles.get(pair)
             if tile is None:
-                tile = self._make(I, J, _aligned(_length(I) * _length(J), self.dtype) if self.held else scratch[worker])
+                space = self._slabs[worker].take(_length(I) * _length(J)) if self.held else scratch[worker]
+                tile = self._make(I, J, space)
                 if self.held:
                     self._tiles[pair] = tile
             work(worker, I, J, tile)
