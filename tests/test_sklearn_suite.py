@@ -9,6 +9,12 @@ import sklearn.decomposition
 
 from mercer import KernelPCA
 
+# these tests ask for what deserves a warning: bad pre-images, indefinite kernels, a perceptron stopped early
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::mercer.errors.PreImageWarning"),
+    pytest.mark.filterwarnings("ignore::mercer.errors.IndefiniteKernelWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 _FILE = Path(sklearn.decomposition.__file__).parent / "tests" / "test_kernel_pca.py"
 
 
