@@ -13,9 +13,9 @@ import numpy as np
 import safetensors.numpy as tensors
 from safetensors import SafetensorError
 
-from mercer import __version__
 from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
 from mercer.io.codec import Arrays, decode, encode, is_allowed, resolve
+from mercer.version import __version__
 
 CLASSES: dict[str, str] = {"KernelPCA": "mercer.estimators.kernel_pca"}
 """The estimators that a model file may hold, by name, with the module that defines each."""
