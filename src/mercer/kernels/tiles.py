@@ -17,7 +17,7 @@ from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import Kernel
 
 TILE_BYTES = 32 * 2**20
-_EDGE = 640  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
+_EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _SLAB_BYTES = 32 * 2**20
 _LINE = 64  # bytes of a cache line
 _FEW_VECTORS = 18  # up to here one reading of a tile beats two matrix products
