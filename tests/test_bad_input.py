@@ -10,6 +10,7 @@ from sklearn.decomposition import KernelPCA as PeerKernelPCA
 from sklearn.exceptions import NotFittedError
 
 from mercer import KernelPCA
+from mercer.kernels import Precomputed
 
 rng = np.random.default_rng(0)
 GOOD = rng.standard_normal((12, 4))
@@ -274,3 +275,12 @@ def test_a_kernel_function_that_returns_nonsense():
 def test_fractional_powers_of_negative_numbers_are_refused():
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="not finite"):
         KernelPCA(2, kernel="poly", degree=2.5, coef0=0).fit(GOOD)
+
+
+def test_the_precomputed_kernel_as_an_object_is_checked_like_its_name():
+    with pytest.raises(ValueError, match="square"):
+        KernelPCA(2, kernel=Precomputed()).fit(GOOD)
+    K = GOOD @ GOOD.T
+    by_object = KernelPCA(2, kernel=Precomputed()).fit(K)
+    assert np.array_equal(by_object.eigenvalues_, KernelPCA(2, kernel="precomputed").fit(K).eigenvalues_)
+    assert np.array_equal(K, GOOD @ GOOD.T)

@@ -16,7 +16,7 @@ from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.events import Channel, Observer
 from mercer.expansion import Expansion
 from mercer.io import persist
-from mercer.kernels.functions import Kernel
+from mercer.kernels.functions import Kernel, Precomputed
 from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
 from mercer.progress import observers as progress_observers
 
@@ -40,6 +40,10 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.gamma_ = resolve_gamma(self.gamma, X)
         spec = KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {})
         return resolve_kernel(spec, X)
+
+    @property
+    def _precomputed(self) -> bool:
+        return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
 
     # -- what follows from the expansion --------------------------------------------------------------------------
 
@@ -149,7 +153,7 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel != "chi2"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._precomputed
         tags.input_tags.positive_only = self.kernel == "chi2"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

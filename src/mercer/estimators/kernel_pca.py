@@ -162,10 +162,10 @@ class KernelPCA(KernelDecomposition):
         return self._training_scores().astype(self._output_dtype, copy=False)
 
     def _fit(self, X: Any) -> None:
-        if self.fit_inverse_transform and self.kernel == "precomputed":
+        if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         X = check_rows(self, X, reset=True, copy=self.copy_X)
-        if self.kernel == "precomputed":
+        if self._precomputed:
             X = check_square(X)
         self._output_dtype = X.dtype
         solved = fit_exact(
@@ -212,8 +212,8 @@ class KernelPCA(KernelDecomposition):
         return min(n, int(self.n_components))
 
     def _tile_dtype(self, X: Points) -> Any:
-        if self.kernel == "precomputed" or self.precision == "float64":
-            return X.dtype if self.kernel == "precomputed" else np.float64
+        if self._precomputed or self.precision == "float64":
+            return X.dtype if self._precomputed else np.float64
         mixed = self.precision == "mixed" or self.tol >= _MIXED_TOL
         return np.float32 if mixed or X.dtype == np.float32 else np.float64
 

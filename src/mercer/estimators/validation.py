@@ -4,7 +4,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
 from mercer.arrays import Array, Points, is_sparse
@@ -36,9 +36,10 @@ __all__ = [
     "KERNEL_CONSTRAINTS",
     "OUTPUT_CONSTRAINTS",
     "Interval",
-    "Options",
     "StrOptions",
+    "check_diagonal",
     "check_rows",
+    "check_square",
 ]
 
 _ADVICE = (

@@ -71,7 +71,7 @@ def _squared_norms(X: Points) -> Array:
     return squares
 
 
-def _gradable_power(base: Array, degree: float) -> None:
+def _power_in_place(base: Array, degree: float) -> None:
     """Raise to the power in place; small whole degrees by products, which is several times faster."""
     if degree in (2.0, 3.0):
         original = base.copy() if degree == 3.0 else base
@@ -119,7 +119,7 @@ class Polynomial(Kernel):
         _dot_into(A, B, out)
         out *= self.gamma
         out += self.coef0
-        _gradable_power(out, self.degree)
+        _power_in_place(out, self.degree)
 
     def diagonal(self, X: Points) -> Array:
         """Return the powers of the shifted squared norms."""

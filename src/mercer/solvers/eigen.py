@@ -1,7 +1,7 @@
 """The leading eigenpairs of a centred kernel operator, by whichever solver suits its size."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,13 +81,7 @@ def solve_share(operator: Operator, share: float, options: EigenOptions, channel
         enough = np.flatnonzero(explained >= share * operator.trace * (1.0 - 1e-10))
         if enough.size or n_pairs == n:
             kept = int(enough[0]) + 1 if enough.size else n_pairs
-            return Spectrum(
-                spectrum.values[:kept],
-                spectrum.vectors[:, :kept],
-                spectrum.lowest,
-                spectrum.solver,
-                spectrum.n_iter,
-            )
+            return replace(spectrum, values=spectrum.values[:kept], vectors=spectrum.vectors[:, :kept])
         n_pairs = min(n, 2 * n_pairs)
 
 
