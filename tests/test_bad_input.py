@@ -284,3 +284,10 @@ def test_the_precomputed_kernel_as_an_object_is_checked_like_its_name():
     by_object = KernelPCA(2, kernel=Precomputed()).fit(K)
     assert np.array_equal(by_object.eigenvalues_, KernelPCA(2, kernel="precomputed").fit(K).eigenvalues_)
     assert np.array_equal(K, GOOD @ GOOD.T)
+
+
+def test_sparse_rows_are_refused_before_the_work_is_done():
+    model = KernelPCA(2, kernel="rbf", fit_inverse_transform=True)
+    with pytest.raises(NotImplementedError, match="mika"):
+        model.fit(sp.csr_matrix(GOOD))
+    assert not hasattr(model, "expansion_")

@@ -450,7 +450,7 @@ def kill_while_saving(path: Path, times: int) -> set[str]:
 
 
 def test_kill_during_save_leaves_a_whole_model(path: Path) -> None:
-    kill_while_saving(path, 10)
+    assert kill_while_saving(path, 10) <= {"A", "B"}
 
 
 @pytest.mark.slow

@@ -165,6 +165,10 @@ class KernelPCA(KernelDecomposition):
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         X = check_rows(self, X, reset=True, copy=self.copy_X)
+        if self.fit_inverse_transform and self.preimage == "ridge" and is_sparse(X):
+            raise NotImplementedError(
+                "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."
+            )
         if self._precomputed:
             X = check_square(X)
         self._output_dtype = X.dtype
@@ -185,10 +189,6 @@ class KernelPCA(KernelDecomposition):
         self.eigenvectors_ = solved.eigenvectors
         self.solver_, self.n_iter_ = solved.solver, solved.n_iter
         if self.fit_inverse_transform and self.preimage == "ridge":
-            if is_sparse(X):
-                raise NotImplementedError(
-                    "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."
-                )
             ridge = RidgeMap.fit(self._training_scores(), X, self.expansion_.kernel, self.alpha)
             self.dual_coef_, self.X_transformed_fit_ = ridge.dual_coef, ridge.train_scores
 
