@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 from mercer.version import __version__
 
 _PUBLIC = {
+    "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
+    "HebbianPCA": "mercer.estimators.hebbian_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
     "Expansion": "mercer.expansion",
     "load": "mercer.io.persist",
 }
 _MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
 
-__all__ = ["Expansion", "KernelPCA", "__version__", "load"]
+__all__ = ["Expansion", "HebbianKernelPCA", "HebbianPCA", "KernelPCA", "__version__", "load"]
 
 if TYPE_CHECKING:
+    from mercer.estimators.hebbian_kernel_pca import HebbianKernelPCA
+    from mercer.estimators.hebbian_pca import HebbianPCA
     from mercer.estimators.kernel_pca import KernelPCA
     from mercer.expansion import Expansion
     from mercer.io.persist import load

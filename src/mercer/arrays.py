@@ -20,3 +20,10 @@ def is_sparse(points: Points) -> bool:
 def n_rows(points: Points) -> int:
     """Count the rows of a dense or sparse matrix, or of a vector of indices."""
     return int(points.shape[0])
+
+
+def stack_rows(above: Points, below: Points) -> Points:
+    """Return the rows of both, one below the other; CSR if both are sparse."""
+    if is_sparse(above) and is_sparse(below):
+        return sp.vstack([above, below], format="csr")
+    return np.vstack([rows.toarray() if is_sparse(rows) else rows for rows in (above, below)])

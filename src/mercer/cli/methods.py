@@ -66,3 +66,20 @@ register(
         {"n_components": 10, "kernel": "rbf", "gamma": "median", "preimage": "auto"},
     )
 )
+
+register(
+    Method(
+        "hebbian-pca",
+        "mercer:HebbianPCA",
+        "linear PCA learned row by row, in one reading of any number of rows",
+    )
+)
+
+register(
+    Method(
+        "hebbian-kernel-pca",
+        "mercer:HebbianKernelPCA",
+        "kernel PCA learned one sample at a time",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)

@@ -21,6 +21,8 @@ from mercer.arrays import Array
 # A row's own weights are multiplied by 1 - gain y^2: beyond 2 they grow with alternating signs. Transients go
 # a little further; at 4 a run does not come back.
 _BLOWN = 4.0
+# |w_i|^2 tends to 1; a row that grows far beyond lets meta-descent shrink its gain to nothing, and stays.
+_LARGE = 6.0
 _LOG2 = 0.6931471805599453
 
 
@@ -106,6 +108,7 @@ def smd_block(
     r, size = len(base), Z.shape[1]
     ya, yb, ua = np.empty((r, size)), np.empty((r, size)), np.empty((r, size))
     y, u, gain, c, e = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    limit = np.maximum(np.diag(gram_aa), 1.0) * _LARGE
     for j in range(H.shape[0]):
         used = 2 * r + j
         for i in range(r):
@@ -125,6 +128,9 @@ def smd_block(
             c[i] = gain[i] * y[i]
             e[i] = gain[i] * (y[i] + decay * u[i])
         _smd_grams(y, u, gain, c, e, decay, own[j], gram_aa, gram_ab)
+        for i in range(r):
+            if not gram_aa[i, i] < limit[i]:
+                return j
         A, B = Z[:r, :used], Z[r:, :used]
         _lower_products(y, A, ya[:, :used])
         _lower_products(u, A, ua[:, :used])

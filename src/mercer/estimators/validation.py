@@ -4,6 +4,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -40,6 +41,7 @@ __all__ = [
     "check_diagonal",
     "check_rows",
     "check_square",
+    "generator",
 ]
 
 _ADVICE = (
@@ -114,3 +116,11 @@ def check_diagonal(diagonal: Any, n: int) -> Array:
     if values.shape != (n,) or not np.isfinite(values).all():
         raise ValueError(f"diagonal must hold k(x, x), one finite number for each of the {n} rows; got {values.shape}.")
     return values
+
+
+def generator(random_state: Any) -> np.random.RandomState:
+    """Return scikit-learn's generator for a `random_state`; None draws a new seed and leaves the global state alone."""
+    if random_state is None:
+        return np.random.RandomState(int(np.random.default_rng().integers(2**32)))
+    found: np.random.RandomState = check_random_state(random_state)
+    return found

@@ -17,7 +17,11 @@ from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
 from mercer.io.codec import Arrays, decode, encode, is_allowed, resolve
 from mercer.version import __version__
 
-CLASSES: dict[str, str] = {"KernelPCA": "mercer.estimators.kernel_pca"}
+CLASSES: dict[str, str] = {
+    "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
+    "HebbianPCA": "mercer.estimators.hebbian_pca",
+    "KernelPCA": "mercer.estimators.kernel_pca",
+}
 """The estimators that a model file may hold, by name, with the module that defines each."""
 
 FORMAT, VERSION = "mercer", "1"

@@ -36,6 +36,7 @@ class Operator(Protocol):
     """What solvers need of a centred kernel matrix."""
 
     weights: Array
+    center: bool
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,6 +53,10 @@ class Operator(Protocol):
     @property
     def trace(self) -> float:
         """Return the trace of K'."""
+
+    @property
+    def frobenius(self) -> float:
+        """Return the Frobenius norm of K'."""
 
     @property
     def largest_entry(self) -> float:
@@ -185,16 +190,20 @@ class GivenOperator:
     after centring is accepted. What asymmetry is left afterwards is averaged out.
     """
 
-    def __init__(self, K: Array) -> None:  # (n, n), overwritten
+    def __init__(self, K: Array, center: bool = True) -> None:  # (n, n), overwritten
         n = len(K)
         self.weights = np.full(n, 1.0 / n)
+        self.center = center
         self._raw_diagonal = np.diag(K).astype(np.float64)
         self.row_means = _checked_means(K.mean(axis=0, dtype=np.float64))
         self.mean_norm = float(self.row_means.mean())
-        other_means = K.mean(axis=1, dtype=np.float64)
-        K -= self.row_means.astype(K.dtype)
-        K -= other_means[:, None].astype(K.dtype)
-        K += K.dtype.type(self.mean_norm)
+        if center:
+            other_means = K.mean(axis=1, dtype=np.float64)
+            K -= self.row_means.astype(K.dtype)
+            K -= other_means[:, None].astype(K.dtype)
+            K += K.dtype.type(self.mean_norm)
+        else:
+            self.row_means, self.mean_norm = np.zeros(n), 0.0
         self.K = K
         self.shape = (n, n)
         self.largest_entry = float(np.abs(self._raw_diagonal).max(initial=0.0))
@@ -208,6 +217,11 @@ class GivenOperator:
     def dense(self) -> Array:
         """Return a copy of K' in float64."""
         return self.K.astype(np.float64)
+
+    @cached_property
+    def frobenius(self) -> float:
+        """Return the Frobenius norm of K'."""
+        return float(np.linalg.norm(self.K))
 
 
 def _symmetrise(K: Array) -> float:

@@ -28,10 +28,10 @@ class Fit:
     n_iter: int
 
 
-def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = None) -> Operator:
+def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = None, center: bool = True) -> Operator:
     """Return the centred kernel operator of the rows of X; a precomputed X is centred in place."""
     if isinstance(kernel, Precomputed):
-        operator = GivenOperator(X)
+        operator = GivenOperator(X, center)
         if operator.asymmetry > 1e-6:
             warnings.warn(
                 f"The precomputed kernel matrix is not symmetric (relative difference {operator.asymmetry:.1e}); "
@@ -41,7 +41,7 @@ def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = No
             )
         return operator
     tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(n_jobs))
-    return CentredOperator(tiles, kernel.diagonal(X))
+    return CentredOperator(tiles, kernel.diagonal(X), center=center)
 
 
 def fit_exact(
@@ -52,12 +52,13 @@ def fit_exact(
     dtype: Any,
     options: EigenOptions,
     drop_zeros: bool = False,
+    center: bool = True,
     n_jobs: int | None = None,
     channel: Channel = SILENT,
 ) -> Fit:
     """Solve kernel PCA on the rows of X; a float asks for that share of the total variation."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
-    operator = make_operator(kernel, X, dtype, n_jobs)
+    operator = make_operator(kernel, X, dtype, n_jobs, center)
     if isinstance(n_components, float):
         spectrum = solve_share(operator, n_components, options, channel)
     else:
@@ -88,7 +89,8 @@ def _expand(kernel: Kernel, points: Points, operator: Operator, values: Array, v
     # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]; the pseudo-inverse where lambda_k = 0
     inverse_root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
     coef = np.ascontiguousarray((vectors * inverse_root).T)
-    coef -= np.outer(coef.sum(axis=1), operator.weights)  # [chin2007, eq. 6]: centred coefficients
+    if operator.center:
+        coef -= np.outer(coef.sum(axis=1), operator.weights)  # [chin2007, eq. 6]: centred coefficients
     return Expansion(
         points=points,
         coef=coef,
@@ -97,7 +99,7 @@ def _expand(kernel: Kernel, points: Points, operator: Operator, values: Array, v
         kernel=kernel,
         n_seen=len(operator.weights),
         gram=np.diag(positive.astype(np.float64)),
-        nu=operator.weights,
+        nu=operator.weights if operator.center else None,
         mean_norm=operator.mean_norm,
         trace=operator.trace,
     )

@@ -1,0 +1,268 @@
+"""`HebbianKernelPCA`: kernel PCA learned one sample at a time, on a fixed set or from a stream."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.engine.gains import Gain
+from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.hebbian_landmarks import MOST_COMPONENTS, LandmarkLearning
+from mercer.estimators.validation import (
+    KERNEL_CONSTRAINTS,
+    OUTPUT_CONSTRAINTS,
+    Interval,
+    StrOptions,
+    check_rows,
+    check_square,
+    generator,
+)
+from mercer.kernels.functions import Kernel
+from mercer.kernels.landmarks import SELECTIONS
+from mercer.kernels.operator import Operator
+from mercer.solvers.exact import make_operator
+from mercer.solvers.gain_choice import GAINS, choose_gain, random_rows, spread
+from mercer.solvers.hebbian import KhaState, start_state
+from mercer.solvers.kha import PassOptions, expand, run_passes
+from mercer.solvers.visits import VisitTiles
+
+
+class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
+    """Kernel PCA learned one sample at a time: KHA, KHA/t, KHA/et and KHA-SMD [guenter2006].
+
+    For a fixed set that fits, `KernelPCA` is exact and faster. This class is for streams (`partial_fit`), for following
+    components that drift (gain="constant"), and for the algorithms themselves: every gain rule of the paper, run in
+    exact blocks that give what one sample after another would, to rounding.
+
+    Parameters
+    ----------
+    n_components : int or None
+        r. None: 10, or the number of rows if that is less.
+    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
+    gain : {"smd", "et", "t", "constant"}
+        The step of component i at time t: "constant" eta0 (KHA); "t" eta0 l / (t + l); "et" the same times
+        |lambda| / lambda_i, with eigenvalues estimated once a pass (eqs. 12, 13); "smd" the same times exp(rho_i),
+        where rho follows stochastic meta-descent (eqs. 15 to 21).
+    eta0 : float or "auto"
+        "auto" makes eta0 |c| the same for all data, c the eigenvalues of the covariance in feature space: 0.005 for
+        "constant", 0.12 for "t", min(20 / l, 0.06) for "et", min(13 / l, 0.018) for "smd", whose rho starts at one.
+        |c| is estimated from a few products with the kernel matrix. Frozen as `eta0_`.
+    smd_rate : float or "auto"
+        mu of "smd". "auto": 0.06 / |c|, less where there are fewer than 1000 rows. Frozen as `smd_rate_`.
+    smd_decay : float
+        xi of "smd".
+    max_iter : int
+        Most passes over the rows in `fit`.
+    tol : float
+        `fit` stops when a pass changes the components, relative to their length, by no more than this. 0: never.
+    block_size : int
+        Samples that are computed together. The result does not depend on it, unless the guard against divergence acts:
+        it repeats a block with half the gain.
+    landmarks : int, array or None
+        Learn in the span of so many points, or of these: cost and memory grow as the number of rows, not as its square.
+        None: all rows in `fit`, and in `partial_fit` up to 256 of the first ones.
+    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald"}
+        How landmarks are chosen. "auto": k-means for the Gaussian kernel, randomly pivoted Cholesky otherwise.
+    center : bool
+        Centre in feature space. False takes the kernel as it is.
+    init : array of shape (n_components, n_rows or n_landmarks) or None
+        Coefficients A at the start. None: small random ones in `fit`, the first rows' components in `partial_fit`.
+    shuffle : bool
+        Visit the rows in a new random order in each pass; False: from the first to the last.
+    orthonormalize : bool
+        Present the span of the rows of A by its best basis: orthonormal, sorted, signs as in `KernelPCA`. False leaves
+        the rows as they are: transform(x) = A k'(x).
+    warm_start : bool
+        `fit` goes on from where the last one with the same number of rows stopped.
+    monitor : {"change", "excess"}
+        "excess" also records the excess reconstruction error (eq. 22) of each pass, at the cost of an
+        eigendecomposition and of one product with the kernel matrix a pass.
+    preimage, alpha, random_state, n_jobs, verbose : as in `KernelPCA`
+
+    Attributes
+    ----------
+    expansion_ : Expansion
+        The fitted model.
+    eigenvalues_, explained_variance_, explained_variance_ratio_ : ndarray
+    history_ : dict of arrays, one value a pass
+        "change", "unexplained" (share of the variation outside the components), "seconds", "excess".
+    n_iter_, eta0_, smd_rate_, gamma_ : int, float, float, float
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import HebbianKernelPCA
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> model = HebbianKernelPCA(n_components=5, kernel="rbf", gamma="median", max_iter=5, random_state=0).fit(X)
+    >>> model.transform(X).shape
+    (1797, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        **OUTPUT_CONSTRAINTS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "gain": [StrOptions(set(GAINS))],
+        "eta0": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "smd_rate": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "smd_decay": [Interval(Real, 0, 1, closed="both")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "block_size": [Interval(Integral, 1, None, closed="left")],
+        "landmarks": [Interval(Integral, 1, None, closed="left"), "array-like", None],
+        "selection": [StrOptions(set(SELECTIONS))],
+        "center": ["boolean"],
+        "init": ["array-like", None],
+        "shuffle": ["boolean"],
+        "orthonormalize": ["boolean"],
+        "warm_start": ["boolean"],
+        "monitor": [StrOptions({"change", "excess"})],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+    _fitted_attributes = (*KernelDecomposition._fitted_attributes, "n_iter_", "eta0_", "smd_rate_", "history_")
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        gain: str = "smd",
+        eta0: float | str = "auto",
+        smd_rate: float | str = "auto",
+        smd_decay: float = 0.99,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        block_size: int = 128,
+        landmarks: Any = None,
+        selection: str = "auto",
+        center: bool = True,
+        init: Any = None,
+        shuffle: bool = True,
+        orthonormalize: bool = True,
+        warm_start: bool = False,
+        monitor: str = "change",
+        preimage: str = "auto",
+        alpha: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.gain = gain
+        self.eta0 = eta0
+        self.smd_rate = smd_rate
+        self.smd_decay = smd_decay
+        self.max_iter = max_iter
+        self.tol = tol
+        self.block_size = block_size
+        self.landmarks = landmarks
+        self.selection = selection
+        self.center = center
+        self.init = init
+        self.shuffle = shuffle
+        self.orthonormalize = orthonormalize
+        self.warm_start = warm_start
+        self.monitor = monitor
+        self.preimage = preimage
+        self.alpha = alpha
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- passes over a fixed set ---------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None) -> "HebbianKernelPCA":
+        """Learn in passes over the rows of X, dense or CSR."""
+        X = check_rows(self, X, reset=True, copy=self._precomputed)
+        if self._precomputed:
+            X = check_square(X)
+        kernel, rng = self._make_kernel(X), generator(self.random_state)
+        self._run, self._pending = None, None
+        if self.landmarks is None:
+            self._fit_all_rows(kernel, X, rng)
+        else:
+            self._fit_landmarks(kernel, X, rng)
+        return self
+
+    def _fit_all_rows(self, kernel: Kernel, X: Points, rng: Any) -> None:
+        points = np.arange(n_rows(X)) if self._precomputed else X
+        tiles = VisitTiles(make_operator(kernel, X, X.dtype, self.n_jobs, self.center))
+        state, gain = self._start(tiles, rng)
+        options = PassOptions(
+            self.max_iter, float(self.tol), self.block_size, self.shuffle, excess=self.monitor == "excess"
+        )
+        run = run_passes(tiles, state, gain, options, rng, self._channel())
+        self.n_iter_, self.history_ = run.n_iter, run.history.arrays()
+        self._last = run.state if self.warm_start else None
+        self.expansion_ = expand(kernel, points, tiles, run.state, self.orthonormalize)
+        self._warn(run.diverged, run.state.guard.halvings)
+
+    def _start(self, operator: Operator, rng: Any) -> tuple[KhaState, Gain]:
+        n, r = operator.shape[0], self._count(operator.shape[0])
+        last: KhaState | None = getattr(self, "_last", None) if self.warm_start else None
+        gain = self._freeze_gain(spread(operator, rng) if self._needs_size else 1.0, n)
+        if last is not None and last.A.shape == (r, n) and (last.rho is None) == (self.gain != "smd"):
+            return last, gain
+        A = random_rows(r, n, operator.trace, rng) if self.init is None else self._given(r, n)
+        return start_state(A, operator.matmul(np.ascontiguousarray(A.T)).T, gain), gain
+
+    @property
+    def _needs_size(self) -> bool:
+        return isinstance(self.eta0, str) or (self.gain == "smd" and isinstance(self.smd_rate, str))
+
+    def _freeze_gain(self, size: float, length: int) -> Gain:
+        gain = choose_gain(self.gain, self.eta0, self.smd_rate, self.smd_decay, size=size, length=length)
+        self.eta0_ = gain.eta0
+        self.smd_rate_ = float(getattr(gain, "rate", 0.0))
+        return gain
+
+    def _count(self, n: int) -> int:
+        if self.n_components is None:
+            return min(n, MOST_COMPONENTS)
+        if self.n_components > n:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the {n} points; {n} components are learned.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return min(n, int(self.n_components))
+
+    def _given(self, r: int, n: int) -> Array:
+        A: Array = check_array(self.init, dtype=np.float64, input_name="init")
+        if A.shape != (r, n):
+            raise ValueError(f"init must be of shape ({r}, {n}): a row of coefficients a component; {A.shape} came.")
+        return A
+
+    # -- warnings ------------------------------------------------------------------------------------------------
+
+    def _warn(self, diverged: bool, halvings: int) -> None:
+        if diverged:
+            warnings.warn(
+                f"Learning diverges even with tiny gains (eta0={self.eta0!r}); the components before that are kept. "
+                "Look for rows of enormous size, scale the features, or use eta0='auto'.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif halvings and not isinstance(self.eta0, str):
+            warnings.warn(
+                f"Steps diverged, and gains were halved {halvings} times for a while. Lower eta0={self.eta0!r} (or "
+                "smd_rate), or use eta0='auto'.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )

@@ -1,0 +1,198 @@
+"""The part of `HebbianKernelPCA` that learns on landmarks: passes over a set, and streams."""
+
+from dataclasses import asdict
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_array
+
+from mercer.arrays import Array, Points, n_rows, stack_rows
+from mercer.engine.gains import Gain
+from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.validation import check_rows, generator
+from mercer.kernels.functions import Kernel
+from mercer.kernels.landmark_map import LandmarkMap
+from mercer.kernels.landmarks import select_landmarks
+from mercer.solvers.eigen import EigenOptions
+from mercer.solvers.exact import fit_exact
+from mercer.solvers.gain_choice import choose_gain
+from mercer.solvers.hebbian import DivergedError, Guard, KhaState
+from mercer.solvers.landmark_hebbian import LandmarkRun, covariance_size, given_start, random_start, warm_start
+from mercer.solvers.linear_hebbian import LinearState
+
+MOST_COMPONENTS = 10
+_STREAM_LANDMARKS = 256
+_SAMPLE = 2000  # rows from which the size of the covariance is estimated
+
+
+class LandmarkLearning(KernelDecomposition):
+    """Learning on landmarks for an estimator with the parameters of `HebbianKernelPCA`."""
+
+    _run: LandmarkRun | None = None  # learning on landmarks, once they are chosen
+    _pending: Points | None = None  # rows of a stream, until there are enough to choose from
+    _last: KhaState | None = None  # where passes over all rows stopped, with warm_start
+    _kernel: Kernel
+    _length: int = 0  # l of the gain
+    history_: dict[str, Array]
+
+    # -- passes --------------------------------------------------------------------------------------------------
+
+    def _fit_landmarks(self, kernel: Kernel, X: Points, rng: Any) -> None:
+        space = self._space(kernel, X, rng)
+        gain = self._landmark_gain(space, X, n_rows(X))
+        run = self._landmark_start(space, gain) or random_start(space, self._count(space.rank), gain, rng)
+        outcome = run.passes(
+            X,
+            gain,
+            max_iter=self.max_iter,
+            tol=float(self.tol),
+            rng=rng if self.shuffle else None,
+            center=self.center,
+            block_size=self.block_size,
+            channel=self._channel(),
+        )
+        self.n_iter_, self.history_ = outcome.passes, {}
+        self._run = run
+        self._freeze(outcome.diverged)
+
+    def _space(self, kernel: Kernel, X: Points, rng: Any) -> LandmarkMap:
+        if self.landmarks is None or isinstance(self.landmarks, Integral):
+            chosen = select_landmarks(kernel, X, self._wanted, self.selection, rng)
+            return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
+        given: Array = check_array(self.landmarks, dtype=np.float64, input_name="landmarks")
+        if given.shape[1] != X.shape[1]:
+            raise ValueError(f"landmarks have {given.shape[1]} features; X has {X.shape[1]}.")
+        return LandmarkMap.of(kernel, given)
+
+    @property
+    def _wanted(self) -> int:
+        return _STREAM_LANDMARKS if self.landmarks is None else int(self.landmarks)
+
+    def _landmark_gain(self, space: LandmarkMap, X: Points, length: int) -> Gain:
+        self._length = length
+        size = covariance_size(space, X[:_SAMPLE], self.center) if self._needs_size else 1.0
+        gain: Gain = self._freeze_gain(size, length)
+        return gain
+
+    def _landmark_start(self, space: LandmarkMap, gain: Gain) -> LandmarkRun | None:
+        if self.init is None:
+            return None
+        m = n_rows(space.points)
+        return given_start(space, self._given(self._count(m), m), gain)
+
+    # -- streams -------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
+        """Learn from each row of X once, in order, going on from where the model stands.
+
+        Landmarks are chosen as soon as there are as many rows; until then the model is exact kernel PCA of all rows so
+        far, with fewer components where there are fewer rows. After a `fit` without landmarks, learning goes on in the
+        span of up to 256 of its rows.
+        """
+        if self._precomputed:
+            raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
+        first = not hasattr(self, "expansion_")
+        X = check_rows(self, X, reset=first)
+        if first:
+            self._kernel = self._make_kernel(X)
+            self._run, self._pending, self.n_iter_, self.history_ = None, None, 1, {}
+        if self._run is None:
+            self._open_stream(X)
+        else:
+            self._learn(X)
+        return self
+
+    def _open_stream(self, X: Points) -> None:
+        rng = generator(self.random_state)
+        if self._pending is None and hasattr(self, "expansion_"):  # after fit on all rows
+            self._continue_fit(X, rng)
+            return
+        rows = X if self._pending is None else stack_rows(self._pending, X)
+        chosen = self.landmarks is not None and not isinstance(self.landmarks, Integral)
+        if not chosen and n_rows(rows) < self._wanted:
+            self._wait(rows)
+            return
+        space = self._space(self._kernel, rows, rng)
+        gain = self._landmark_gain(space, rows, n_rows(space.points))
+        self._pending = None
+        self._run = self._landmark_start(space, gain)
+        if self._run is not None:
+            self._learn(rows)
+            return
+        r = self._count(space.rank)
+        if n_rows(rows) > r:
+            self._run = warm_start(space, r, rows, gain, self.center)
+            self._freeze(False)
+        else:
+            self._run = random_start(space, r, gain, rng)
+            self._learn(rows)
+
+    def _wait(self, rows: Points) -> None:
+        """Keep the rows, and be exact meanwhile."""
+        self._pending = rows
+        r = min(n_rows(rows), self._count_quietly(n_rows(rows)))
+        self.expansion_ = fit_exact(
+            self._kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center
+        ).expansion
+        self.eta0_, self.smd_rate_ = 0.0, 0.0
+
+    def _count_quietly(self, n: int) -> int:
+        return min(n, MOST_COMPONENTS if self.n_components is None else int(self.n_components))
+
+    def _continue_fit(self, X: Points, rng: Any) -> None:
+        """Go on from a fit on all rows, in the span of some of them."""
+        model = self.expansion_
+        self._kernel = model.kernel
+        space = self._space(model.kernel, model.points, rng)
+        gain = self._landmark_gain(space, model.points, n_rows(space.points))
+        self._run = warm_start(space, model.n_components, model.points, gain, self.center)
+        own = space.features(model.points)
+        self._run.state.W = np.ascontiguousarray(model.coef @ own)
+        self._learn(X)
+
+    def _learn(self, X: Points) -> None:
+        assert self._run is not None
+        gain = choose_gain(self.gain, self.eta0_, self.smd_rate_, self.smd_decay, size=1.0, length=self._length)
+        halvings, diverged = self._run.state.guard.halvings, False
+        try:
+            self._run.stream(X, gain, length=self._length, center=self.center, block_size=self.block_size)
+        except DivergedError:
+            diverged = True
+        self._freeze(diverged, self._run.state.guard.halvings - halvings)
+
+    def _freeze(self, diverged: bool, halvings: int = 0) -> None:
+        assert self._run is not None
+        self.expansion_ = self._run.expansion(center=self.center, orthonormal=self.orthonormalize)
+        self._warn(diverged, halvings)
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _saved_state(self) -> dict[str, Any]:
+        run, last = self._run, self._last
+        learning = {
+            "run": None
+            if run is None
+            else {"root": run.space.root, "state": asdict(run.state), "missing": run.missing},
+            "last": None if last is None else asdict(last),
+            "pending": self._pending,
+            "length": self._length,
+        }
+        return {**super()._saved_state(), "learning": learning}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        super()._restore_state(state)
+        learning, self._kernel = state["learning"], self.expansion_.kernel
+        run, last = learning["run"], learning["last"]
+        self._pending, self._length = learning["pending"], learning["length"]
+        self._last = None if last is None else KhaState(**{**last, "guard": Guard(**last["guard"])})
+        if run is not None:
+            space = LandmarkMap(self._kernel, self.expansion_.points, run["root"])
+            linear = LinearState(**{**run["state"], "guard": Guard(**run["state"]["guard"])})
+            self._run = LandmarkRun(space, linear, run["missing"])
+
+
+def _saved_run(run: LandmarkRun) -> dict[str, Any]:
+    return {"root": run.space.root, "state": asdict(run.state), "missing": run.missing}

@@ -1,0 +1,351 @@
+"""`HebbianPCA`: linear PCA learned row by row, for streams; it stores the weights and no data."""
+
+import warnings
+from dataclasses import asdict
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
+from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.validation import Interval, StrOptions, check_rows, generator
+from mercer.solvers.hebbian import DivergedError, Guard
+from mercer.solvers.linear_hebbian import LinearState, learn, start_state
+from mercer.solvers.linear_passes import Outcome, linear_expansion, run_passes
+
+_GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
+_RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2
+_SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
+_LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
+_MOST_COMPONENTS = 10
+_FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
+_ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
+_LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
+
+
+class HebbianPCA(KernelDecomposition):
+    """PCA learned one row at a time by Oja's rule or the generalised Hebbian algorithm [lecture_notes; guenter2006].
+
+    Linear, for streams and for data that do not fit: it keeps `n_components` weight vectors and a mean, and no rows.
+    For a table that fits into memory PCA itself is faster; what this class gives is learning that goes on, one row or
+    one chunk after the other, and the textbook algorithms to the letter.
+
+    Parameters
+    ----------
+    n_components : int or None
+        None: as many as features, rows of the first chunk, or 10, whichever is least.
+    rule : {"gha", "oja"}
+        "gha" finds the components themselves: W += D (y x^T - lt(y y^T) W). "oja" is Oja's rule, and with several
+        components his subspace rule: W += D (y x^T - y y^T W), which finds their span.
+    gain : {"et", "t", "constant"}
+        How D depends on the step t and the component i: "t" eta0 l / (t + l); "et" the same times |lambda| / lambda_i,
+        lambda_i the running mean of y_i^2, renewed every l steps, so that small components learn as fast as large ones;
+        "constant" eta0, which never settles and so follows data that change.
+    eta0 : float or "auto"
+        A float is taken to the letter. "auto" needs no tuning, at any scale. A row x multiplies weights along itself by
+        1 + gain |x|^2, so what matters is the gain times the mean of |x - mean|^2 so far. This is set to 0.1 ("et"),
+        0.3 ("t") or 0.004 ("constant"): large enough to find components that hold a few thousandths of the variance
+        more than the next one, small enough for the noise of single rows to fade within tens of passes, on digits,
+        word counts and Gaussian data of 3 to 200 features. Beyond l = 2000 noise is what takes passes, and the first
+        two fall as sqrt(2000 / l). No gain exceeds 1 / |x|^2 of its row, and lambda_i are not taken below a hundredth
+        of the largest. `eta0_` is the value after the last row seen; in `fit` it is the same for all rows.
+    length : int or None
+        l of the gain. None: in `fit` the number of rows, but at least 500 with eta0="auto"; in `partial_fit` 500.
+    normalize : bool
+        Hebb's rule with explicit normalisation, w <- (w + D y x) / |w + D y x|, which Oja's rule approximates; several
+        components go through Gram-Schmidt. `rule` then makes no difference.
+    clip : float or None
+        Largest size of a weight after each step, condition 2 of the stability theorem in [lecture_notes].
+    center : bool
+        Subtract the mean: of all rows in `fit`, of all rows so far in `partial_fit`.
+    max_iter : int
+        Most passes of `fit` over the rows.
+    tol : float
+        `fit` stops when |C q - lambda q| / lambda of all components q is at most this, C the covariance. 0: never.
+    block_size : int
+        Steps that are computed together; the result does not depend on it.
+    shuffle : bool
+        Visit the rows in a new random order in each pass of `fit`.
+    init : array of shape (n_components, n_features) or None
+        Weights at the start; None: random orthonormal ones.
+    orthonormalize : bool
+        Present the span of the weights by its principal axes: orthonormal, by falling variance, their largest entry
+        positive. The variances come from the outputs' second moment; that of all rows after `fit`, in `partial_fit` a
+        running one in which late rows count more. The learning itself goes on from the weights as they are. False:
+        transform(x) = W (x - mean), unsorted.
+    preimage : {"exact", "auto"}
+        Both are exact.
+    random_state : int, RandomState or None
+    warm_start : bool
+        Start `fit` from the weights of the last one; gains start anew.
+    verbose : bool
+        Show progress.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+    mean_ : ndarray of shape (n_features,)
+    explained_variance_, explained_variance_ratio_, eigenvalues_ : ndarray of shape (n_components,)
+    expansion_ : Expansion
+        The fitted model.
+    eta0_, length_, n_iter_ : float, int, int
+        What the gain starts from, its l, and the passes that `fit` made.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import HebbianPCA
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> model = HebbianPCA(n_components=5, random_state=0)
+    >>> for chunk in range(0, 1700, 100):
+    ...     model = model.partial_fit(X[chunk : chunk + 100])
+    >>> model.transform(X[1700:]).shape
+    (97, 5)
+    """
+
+    kernel: ClassVar[str] = "linear"
+    _state: LinearState
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "rule": [StrOptions({"gha", "oja"})],
+        "gain": [StrOptions(set(_GAINS))],
+        "eta0": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "length": [Interval(Integral, 1, None, closed="left"), None],
+        "normalize": ["boolean"],
+        "clip": [Interval(Real, 0, None, closed="neither"), None],
+        "center": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "block_size": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "init": ["array-like", None],
+        "orthonormalize": ["boolean"],
+        "preimage": [StrOptions({"exact", "auto"})],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+    }
+    _fitted_attributes = ("expansion_", "eta0_", "length_", "n_iter_", "n_features_in_", "feature_names_in_")
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        rule: str = "gha",
+        gain: str = "et",
+        eta0: float | str = "auto",
+        length: int | None = None,
+        normalize: bool = False,
+        clip: float | None = None,
+        center: bool = True,
+        max_iter: int = 200,
+        tol: float = 1e-2,
+        block_size: int = 128,
+        shuffle: bool = True,
+        init: Any = None,
+        orthonormalize: bool = True,
+        preimage: str = "exact",
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.rule = rule
+        self.gain = gain
+        self.eta0 = eta0
+        self.length = length
+        self.normalize = normalize
+        self.clip = clip
+        self.center = center
+        self.max_iter = max_iter
+        self.tol = tol
+        self.block_size = block_size
+        self.shuffle = shuffle
+        self.init = init
+        self.orthonormalize = orthonormalize
+        self.preimage = preimage
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # -- what follows from the expansion --------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> Array:
+        """The weight vectors, one a row."""
+        return np.asarray(self.expansion_.points[: self.expansion_.n_components])
+
+    @property
+    def mean_(self) -> Array:
+        """The mean that is subtracted; zeros with center=False."""
+        points = self.expansion_.points
+        return np.zeros(points.shape[1]) if self.expansion_.nu is None else np.asarray(points[-1])
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None) -> "HebbianPCA":
+        """Learn in passes over the rows of X, dense or CSR."""
+        X = self._check_learnable(X, reset=True)
+        rng = generator(self.random_state)
+        self._begin(X, rng, max(n_rows(X), _SHORTEST) if self.eta0 == "auto" else n_rows(X))
+        outcome = run_passes(
+            self._state,
+            X,
+            self._gain,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            rng=rng if self.shuffle else None,
+            channel=self._channel(),
+            **self._options,
+        )
+        self.n_iter_ = outcome.passes
+        self._freeze()
+        self._warn_after_passes(outcome)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None) -> "HebbianPCA":
+        """Learn from each row of X once, in order, going on from where the model stands."""
+        first = not hasattr(self, "_state")
+        X = self._check_learnable(X, reset=first)
+        if first:
+            self._begin(X, generator(self.random_state), _SHORTEST)
+        halvings = self._state.guard.halvings
+        try:
+            learn(self._state, X, self._gain, **self._options)
+        except DivergedError:
+            self._warn_diverged()
+        else:
+            self._warn_halved(self._state.guard.halvings - halvings)
+        self._freeze()
+        self._warn_uneven()
+        return self
+
+    def _check_learnable(self, X: Any, reset: bool) -> Points:
+        checked = check_rows(self, X, reset=reset)
+        largest = max(float(checked.max()), -float(checked.min()))
+        if largest > _LARGEST:
+            raise ValueError(
+                f"X holds values up to {largest:.1e}, whose powers exceed the range of numbers. Divide X by a constant."
+            )
+        return checked
+
+    def _begin(self, X: Points, rng: Any, length: int) -> None:
+        """Set the state to that before the first row."""
+        weights = self._first_weights(X, rng)
+        if self.warm_start and hasattr(self, "_state") and self._state.W.shape == weights.shape:
+            weights = self._state.W
+        self.length_ = length if self.length is None else int(self.length)
+        self._state = start_state(weights, self._gain)
+
+    def _first_weights(self, X: Points, rng: Any) -> Array:
+        n, p = X.shape
+        if self.init is not None:
+            return self._given_weights(p)
+        r = min(n, _MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
+        if r > p and self.n_components is not None:
+            warnings.warn(
+                f"n_components={r} exceeds the {p} features; {p} components are learned.", UserWarning, stacklevel=5
+            )
+        return np.asarray(np.linalg.qr(rng.standard_normal((p, min(r, p))))[0].T)
+
+    def _given_weights(self, p: int) -> Array:
+        given: Array = check_array(self.init, dtype=np.float64, input_name="init")
+        if given.shape[1] != p or self.n_components not in (None, len(given)):
+            rows = "n_components" if self.n_components is None else self.n_components
+            raise ValueError(f"init must be of shape ({rows}, {p}): a weight vector a row; {given.shape} came.")
+        return given
+
+    @property
+    def _gain(self) -> Gain:
+        return _GAINS[self.gain](self._relative_gain if self.eta0 == "auto" else float(self.eta0))
+
+    @property
+    def _relative_gain(self) -> float:
+        shrink = 1.0 if self.gain == "constant" else min(1.0, (_LONG / self.length_) ** 0.5)
+        return _RELATIVE_GAIN[self.gain] * shrink
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
+            "rule": "normalised" if self.normalize else self.rule,
+            "block_size": self.block_size,
+            "length": self.length_,
+            "center": self.center,
+            "adaptive": self.eta0 == "auto",
+            "clip": self.clip,
+        }
+
+    # -- the model -----------------------------------------------------------------------------------------------
+
+    def _freeze(self) -> None:
+        """Make the expansion that the state stands for."""
+        self.eta0_ = self._eta0_now()
+        self.expansion_ = linear_expansion(self._state, self.center, self.orthonormalize)
+
+    def _eta0_now(self) -> float:
+        if self.eta0 != "auto":
+            return float(self.eta0)
+        state = self._state
+        energy = state.total / max(state.n - self.center, 1)
+        return self._relative_gain / energy if energy > 0 else 0.0
+
+    def _find_preimages(self, scores: Array) -> Array:
+        return super()._find_preimages(scores).astype(scores.dtype, copy=False)
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _saved_state(self) -> dict[str, Any]:
+        return {**super()._saved_state(), "learning": asdict(self._state)}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        super()._restore_state(state)
+        learning = dict(state["learning"])
+        self._state = LinearState(**{**learning, "guard": Guard(**learning["guard"])})
+
+    # -- warnings ------------------------------------------------------------------------------------------------
+
+    def _warn_after_passes(self, outcome: Outcome) -> None:
+        self._warn_uneven()
+        if outcome.diverged:
+            self._warn_diverged()
+        elif outcome.residual > self.tol > 0:
+            advice = "" if self.eta0 == "auto" else f" or use eta0='auto' instead of {self.eta0:g}"
+            _warn(
+                f"After {outcome.passes} passes the components are not yet eigenvectors of the covariance: their "
+                f"relative residual is {outcome.residual:.1e}, above tol={self.tol:g}. Raise max_iter or tol{advice}; "
+                "if features have very different scales, scale them first (StandardScaler)."
+            )
+
+    def _warn_diverged(self) -> None:
+        _warn(
+            f"Learning diverges even with tiny gains (eta0={self.eta0!r}); the last good weights are kept and the rows "
+            "from there on were not learned. Look for rows of enormous size, or use eta0='auto'."
+        )
+
+    def _warn_halved(self, halvings: int) -> None:
+        if halvings:
+            _warn(
+                f"Steps diverged, and gains were halved {halvings} times for a while. Lower eta0={self.eta0!r}, or use "
+                "eta0='auto'."
+            )
+
+    def _warn_uneven(self) -> None:
+        state = self._state
+        few = max(_FEW_ROWS, _FEW_SHARE * state.n)
+        if state.n >= _ENOUGH_ROWS and state.rows_that_count < few:
+            _warn(
+                f"The variation of {state.n} rows lies in about {state.rows_that_count:.0f} of them, which are far "
+                "larger than the rest: components beyond theirs are not learned. Drop or clip these rows, scale the "
+                "features, or use a robust method."
+            )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)

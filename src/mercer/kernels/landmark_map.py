@@ -1,0 +1,135 @@
+"""Feature space seen through a few points: coordinates in which linear algorithms do kernel work.
+
+phi_hat(x) are coordinates of the projection of phi(x) on the span of the mapped landmarks, in an orthonormal basis of
+that span. Any such basis serves; K_mm^(-1/2) k_m(x), the symmetric choice, differs from the one here by a rotation.
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.kernels.functions import Kernel, Precomputed, RbfRows
+from mercer.kernels.tiles import PointBlocks, SymmetricTiles, available_threads, one_blas_thread
+
+_EPS = float(np.finfo(np.float64).eps)
+_ENTRY = 16.0  # rounding error of a kernel value, in units of the last place of sqrt(k(x, x) k(y, y))
+_INDEFINITE = 1e-5  # negative eigenvalues up to this share of the largest are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMap:
+    """The map phi_hat(x) = root^T k(points, x) with |phi_hat(x)|^2 <= k(x, x), equal where phi(x) is in the span."""
+
+    kernel: Kernel
+    points: Points  # (m, d) dense or CSR
+    root: Array  # (m, q), float64; q <= m is the numerical rank of K_mm
+
+    @classmethod
+    def of(cls, kernel: Kernel, points: Points) -> "LandmarkMap":
+        """Return the map of given landmarks; m^2 kernel values and one eigendecomposition."""
+        require_rows(kernel)
+        tiles = SymmetricTiles(kernel, points, np.float64, 0, available_threads())
+        return cls(kernel, points, _inverse_root(_finite(tiles.dense()), tiles.blocks))
+
+    def __repr__(self) -> str:
+        return f"LandmarkMap({n_rows(self.points)} points, rank {self.rank}, kernel={self.kernel!r})"
+
+    def __getstate__(self) -> dict[str, object]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
+
+    @property
+    def rank(self) -> int:
+        """Return the number of coordinates."""
+        return int(self.root.shape[1])
+
+    @cached_property
+    def _blocks(self) -> PointBlocks:
+        # float64 whatever the data: the root magnifies errors of kernel values by up to 1e7
+        return PointBlocks(self.kernel, self.points, np.float64)
+
+    def features(self, X: Points) -> Array:
+        """Return phi_hat of every row, (n, q), in float64; peak memory beside it is one tile."""
+        out = np.empty((n_rows(X), self.rank))
+
+        def work(rows: slice, block: Array) -> None:
+            np.matmul(block, self.root, out=out[rows])
+
+        self._blocks.for_each_chunk(X, work, available_threads())
+        return out
+
+    def missing(self, X: Points, F: Array) -> Array:
+        """Return k(x, x) - |phi_hat(x)|^2, the squared length that the landmarks miss; F is `features(X)`."""
+        captured: Array = np.einsum("ij,ij->i", F, F)
+        return np.maximum(self.kernel.diagonal(X) - captured, 0.0)
+
+    def coefficients(self, W: Array) -> Array:
+        """Return what vectors in these coordinates are on the points, (r, m): W phi_hat(x) = coefficients @ k_m(x)."""
+        return np.asarray(W @ self.root.T)
+
+    def carry_from(self, other: "LandmarkMap", W: Array) -> Array:
+        """Return vectors given in another map's coordinates, (r, q'), in this map's, (r, q).
+
+        They are projected on the span of these landmarks, so nothing is lost where the other's are among them.
+        """
+        return np.asarray(other.coefficients(W) @ self.features(other.points))
+
+
+def require_rows(kernel: Kernel) -> None:
+    """Fail for a kernel whose values are given: between its points none can be computed."""
+    if isinstance(kernel, Precomputed):
+        raise ValueError(
+            "Landmarks need the data, not a precomputed kernel matrix. Pass the rows and the kernel itself."
+        )
+
+
+def _inverse_root(K: Array, blocks: PointBlocks) -> Array:
+    """Return R with R R^T = K^+, (m, q), so regularised that rounding errors cannot lengthen a mapped row.
+
+    With C the kernel matrix of rows scaled to k(x, x) = 1, and J a diagonal matrix that outweighs the rounding errors
+    of C, R R^T = S (C + J)^+ S. Together with any further row, C + J is still positive semi-definite, and that says
+    |phi_hat(x)|^2 <= k(x, x). A mere cut-off at m eps lambda_1 leaves eigenvalues whose relative error is 1: there
+    |phi_hat(x)|^2 exceeded k(x, x) by 3 %. The price is an error of J in |phi_hat|^2 of the landmarks themselves.
+    """
+    scale = _row_scale(K)
+    C = K * scale[:, None] * scale
+    slack = _rounding(C, blocks)
+    with one_blas_thread():  # on a busy machine two are ten times slower, on an idle one hardly faster
+        values, vectors = np.linalg.eigh(C + np.diag(slack))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    # more rounding than foreseen, as in a user's function that works in float32; an indefinite kernel is another matter
+    unforeseen = 2.0 * max(0.0, -float(values[-1]))
+    unforeseen = unforeseen if unforeseen <= _INDEFINITE * float(values[0]) else 0.0
+    keep = values > 2.0 * slack.min() + unforeseen
+    return np.ascontiguousarray(scale[:, None] * vectors[:, keep] / np.sqrt(values[keep] + unforeseen))
+
+
+def _row_scale(K: Array) -> Array:
+    """Return 1 / sqrt(k(x, x)), so that small rows keep their digits beside large ones; a zero row stays out.
+
+    Kernels that break the Cauchy-Schwarz inequality are indefinite; their rows are scaled all alike.
+    """
+    lengths = np.sqrt(np.maximum(np.diag(K), 0.0))
+    if (np.abs(K) > (1.0 + 1e-6) * np.outer(lengths, lengths)).any():
+        return np.full(len(K), 1.0 / np.sqrt(np.abs(K).max()))
+    return np.divide(1.0, lengths, out=np.zeros(len(K)), where=lengths > 0)
+
+
+def _rounding(C: Array, blocks: PointBlocks) -> Array:
+    """Return for every row a bound on the sum of its entries' rounding errors, (m,)."""
+    slack = np.full(len(C), _ENTRY * len(C) * _EPS)
+    if isinstance(blocks.rows, RbfRows):
+        half = blocks.rows.half  # distances come from inner products, whose errors grow with the squared norms
+        sums = half * C.sum(axis=1) + C @ half - 2.0 * half  # the diagonal is exact
+        slack += 2.0 * _EPS * np.maximum(sums, 0.0)
+    return slack
+
+
+def _finite(K: Array) -> Array:
+    if not np.isfinite(K).all():
+        raise ValueError(
+            "The kernel matrix of the landmarks has values that are not finite. Rescale the features (for example "
+            "with StandardScaler) or lower gamma, coef0 or degree."
+        )
+    return K
