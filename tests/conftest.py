@@ -48,6 +48,13 @@ def usps(data_set: Callable[[str], dict[str, np.ndarray]]) -> np.ndarray:
 
 
 @pytest.fixture(scope="session")
+def usps_hundred(data_set: Callable[[str], dict[str, np.ndarray]]) -> np.ndarray:
+    """The first hundred USPS training images of each digit, (1000, 256)."""
+    digits = data_set("usps")
+    return digits["X"][np.concatenate([np.flatnonzero(digits["y"] == k)[:100] for k in range(10)])]
+
+
+@pytest.fixture(scope="session")
 def ionosphere(data_set: Callable[[str], dict[str, np.ndarray]]) -> np.ndarray:
     """The ionosphere radar returns, (351, 33)."""
     return data_set("odds_ionosphere")["X"]

@@ -77,13 +77,39 @@ def oja_block(H: Array, base: Array, factor: Array, Z: Array, Y: Array) -> int:
     return H.shape[0]  # type: ignore[no-any-return]
 
 
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})  # type: ignore[untyped-decorator]
+def _products(rows: Array, x: Array, used: int, out: Array) -> None:
+    """Write rows[:, :used] @ x[:used]."""
+    for i in range(len(out)):
+        row, total = rows[i], 0.0
+        for k in range(used):
+            total += row[k] * x[k]
+        out[i] = total
+
+
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _lower_products(y: Array, X: Array, out: Array) -> None:
-    """Write the cumulative sums over rows of y * X: lt(v y^T) X is v times this, row by row."""
-    out[0] = y[0] * X[0]
-    for i in range(1, len(y)):
-        for k in range(X.shape[1]):
-            out[i, k] = out[i - 1, k] + y[i] * X[i, k]
+def _step_row(
+    a: Array, b: Array, ya: Array, ua: Array, yb: Array, y: float, u: float, gain: float, decay: float
+) -> None:
+    """Replace row i of A and B by those of N [A; B]; ya, ua, yb hold the sums of y A, u A, y B over the rows before.
+
+    lt(v y^T) X is v times the running sum of y * X, and [eq. 21] lt(y u^T + u y^T) A = y * sums(u * A) + u * sums(y * A).
+    """
+    for k in range(len(a)):
+        ya[k] += y * a[k]
+        ua[k] += u * a[k]
+        yb[k] += y * b[k]
+        second = y * ua[k] + u * ya[k]
+        b[k] = decay * b[k] - gain * (y * (ya[k] + decay * yb[k]) + decay * second)
+        a[k] -= gain * y * ya[k]
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _step_column(x: Array, sums: Array, y: float, gain: float) -> None:
+    """Replace column i of X, given as x, by that of X M^T; sums holds the sum of y X over the columns before."""
+    for k in range(len(x)):
+        sums[k] += y * x[k]
+        x[k] -= gain * y * sums[k]
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -106,18 +132,20 @@ def smd_block(
     of length l. One step changes a log-gain by at most log 2.
     """
     r, size = len(base), Z.shape[1]
-    ya, yb, ua = np.empty((r, size)), np.empty((r, size)), np.empty((r, size))
-    y, u, gain, c, e = np.empty(r), np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    ya, ua, yb = np.empty(size), np.empty(size), np.empty(size)
+    s, gain, c = np.empty(2 * r), np.empty(r), np.empty(2 * r)
     limit = np.maximum(np.diag(gram_aa), 1.0) * _LARGE
+    G = np.empty((2 * r, r))  # Sigma K' A^T, Sigma = [A; B]
+    G[:r], G[r:] = gram_aa, gram_ab.T
+    turned = np.empty((r, 2 * r))
     for j in range(H.shape[0]):
         used = 2 * r + j
-        for i in range(r):
-            y[i] = np.dot(Z[i, :used], H[j, :used])
-            u[i] = np.dot(Z[r + i, :used], H[j, :used])
+        _products(Z, H[j], used, s)
+        y, u = s[:r], s[r:]
         for i in range(r):
             drive = u[i]  # [eq. 16]: diag(Gamma K' B^T) = y_i (u_i - sum_{k <= i} y_k (A K' B^T)_ki)
             for k in range(i + 1):
-                drive -= y[k] * gram_ab[k, i]
+                drive -= y[k] * G[r + i, k]
             change = rate * y[i] * drive
             if not abs(change) < np.inf:
                 return j
@@ -126,59 +154,42 @@ def smd_block(
             if not abs(gain[i] * y[i] * y[i]) < _BLOWN:
                 return j
             c[i] = gain[i] * y[i]
-            e[i] = gain[i] * (y[i] + decay * u[i])
-        _smd_grams(y, u, gain, c, e, decay, own[j], gram_aa, gram_ab)
+            c[r + i] = gain[i] * (y[i] + decay * u[i])
+        _smd_gram(G, turned, s, gain, c, decay, own[j])
         for i in range(r):
-            if not gram_aa[i, i] < limit[i]:
+            if not G[i, i] < limit[i]:
                 return j
-        A, B = Z[:r, :used], Z[r:, :used]
-        _lower_products(y, A, ya[:, :used])
-        _lower_products(u, A, ua[:, :used])
-        _lower_products(y, B, yb[:, :used])
+        ya[:used], ua[:used], yb[:used] = 0.0, 0.0, 0.0
         for i in range(r):
-            for k in range(used):
-                # [eq. 21]: lt(y u^T + u y^T) A = y * cumsum(u * A) + u * cumsum(y * A)
-                second = y[i] * ua[i, k] + u[i] * ya[i, k]
-                B[i, k] = decay * B[i, k] - gain[i] * (y[i] * (ya[i, k] + decay * yb[i, k]) + decay * second)
-                A[i, k] -= gain[i] * y[i] * ya[i, k]
-            Z[i, used] = c[i]
-            Z[r + i, used] = e[i]
+            _step_row(Z[i, :used], Z[r + i, :used], ya[:used], ua[:used], yb[:used], y[i], u[i], gain[i], decay)
+            Z[i, used], Z[r + i, used] = c[i], c[r + i]
         Y[j] = y
+    gram_aa[:], gram_ab[:] = G[:r], G[r:].T
     return H.shape[0]  # type: ignore[no-any-return]
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _smd_grams(
-    y: Array, u: Array, gain: Array, c: Array, e: Array, decay: float, own: float, gram_aa: Array, gram_ab: Array
+def _smd_gram(
+    G: Array,  # (2 r, r), Sigma K' A^T, changed
+    turned: Array,  # (r, 2 r), scratch
+    s: Array,  # (2 r,), [y; u] = Sigma k'
+    gain: Array,  # (r,)
+    c: Array,  # (2 r,)
+    decay: float,
+    own: float,
 ) -> None:
-    """Carry A K' A^T and A K' B^T through one step: G <- N G N^T + (N s) c^T + c (N s)^T + k'(x, x) c c^T."""
-    r = len(y)
-    sums_a, sums_b, sums_u = np.empty((r, r)), np.empty((r, r)), np.empty((r, r))
-    left_a, left_b = np.empty((r, r)), np.empty((r, r))  # (M G_AA)^T and (M G_AB)^T
-    next_a, next_b = np.empty(r), np.empty(r)  # N s
-    _lower_products(y, gram_aa, sums_a)
-    _lower_products(y, gram_ab, sums_b)
+    """Carry Sigma K' A^T through one step: G <- N G M^T + (N s) c_A^T + c (M y)^T + k'(x, x) c c_A^T."""
+    r = len(gain)
+    ya, ua, yb, sums = np.zeros(r + 1), np.zeros(r + 1), np.zeros(r + 1), np.zeros(2 * r)
+    rows = np.empty((2 * r, r + 1))  # [G s]: both are multiplied by N
+    rows[:, :r], rows[:, r] = G, s
     for i in range(r):
-        for k in range(r):
-            left_a[k, i] = gram_aa[i, k] - gain[i] * y[i] * sums_a[i, k]
-            left_b[k, i] = gram_ab[i, k] - gain[i] * y[i] * sums_b[i, k]
-    _lower_products(y, left_a, sums_a)
-    _lower_products(u, left_a, sums_u)
-    _lower_products(y, left_b, sums_b)
-    yy = yu = 0.0
+        _step_row(rows[i], rows[r + i], ya, ua, yb, s[i], s[r + i], gain[i], decay)
     for i in range(r):
-        yy += y[i] * y[i]
-        yu += y[i] * u[i]
-        next_a[i] = y[i] - gain[i] * y[i] * yy
-        second = y[i] * yu + u[i] * yy
-        next_b[i] = decay * u[i] - gain[i] * (y[i] * (yy + decay * yu) + decay * second)
-        for k in range(r):
-            second = y[i] * sums_u[i, k] + u[i] * sums_a[i, k]
-            gram_aa[k, i] = left_a[i, k] - gain[i] * y[i] * sums_a[i, k]
-            gram_ab[k, i] = decay * left_b[i, k] - gain[i] * (
-                y[i] * (sums_a[i, k] + decay * sums_b[i, k]) + decay * second
-            )
-    for i in range(r):
-        for k in range(r):
-            gram_aa[i, k] += next_a[i] * c[k] + c[i] * next_a[k] + own * c[i] * c[k]
-            gram_ab[i, k] += next_a[i] * e[k] + c[i] * next_b[k] + own * c[i] * e[k]
+        for k in range(2 * r):
+            turned[i, k] = rows[k, i]
+        _step_column(turned[i], sums, s[i], gain[i])
+    for k in range(2 * r):
+        image = rows[k, r] + own * c[k]
+        for i in range(r):
+            G[k, i] = turned[i, k] + image * c[i] + c[k] * rows[i, r]

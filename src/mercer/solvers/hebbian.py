@@ -1,15 +1,17 @@
 """Kernel Hebbian algorithms on a fixed set: passes of exact blocks, with a guard against divergence."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.engine.gains import Gain, MetaGain, estimated_eigenvalues
 from mercer.engine.hebb import gha_block, smd_block
-from mercer.solvers.visits import VisitTiles
+from mercer.solvers.visits import Strip, VisitTiles
 
 _MAX_HALVINGS = 60
+_GROUP = 512  # visits between two readings of kernel tiles
 
 
 class DivergedError(ArithmeticError):
@@ -64,18 +66,28 @@ def run_pass(state: KhaState, tiles: VisitTiles, visits: IntArray, gain: Gain, b
     """Visit the samples in the given order, updating the state; indices may repeat."""
     length = state.A.shape[1]
     order = np.concatenate([visits, np.setdiff1d(np.arange(length), visits)])
-    tiles.begin(order)
+    size = block_size * max(1, _GROUP // block_size)
+    bounds = [*range(0, len(visits), size), *range(len(visits), len(order), size), len(order)]
+    groups = [slice(start, stop) for start, stop in pairwise(bounds)]
+    strips = tiles.strips(order, groups)
     run = _Pass(state, gain, order, len(visits))
-    for start in range(0, len(visits), block_size):
-        stop = min(start + block_size, len(visits))
-        run.block(start, stop, tiles.tile(start, stop))
-    if len(order) > len(visits):
-        run.finish_unvisited(tiles.tile(len(visits), len(order)))
+    try:
+        for number, group in enumerate(groups):
+            if group.start < len(visits):
+                run.group(group.start, group.stop, strips.strip(number), block_size)
+            else:
+                run.finish_unvisited(group.start, group.stop, strips.strip(number))
+    finally:
+        strips.close()
     run.store()
 
 
 class _Pass:
-    """One pass in the coordinates of its visits. `S` stands for the stacked rows [A; B], or A alone."""
+    """One pass in the coordinates of its visits. `S` stands for the stacked rows [A; B], or A alone.
+
+    Visits come in blocks, whose steps are computed together, and blocks in groups, between which kernel tiles are made:
+    what happens inside a group touches nothing outside until it is over.
+    """
 
     def __init__(self, state: KhaState, gain: Gain, order: IntArray, n_visits: int) -> None:
         self.state, self.gain, self.order, self.n_visits = state, gain, order, n_visits
@@ -86,18 +98,37 @@ class _Pass:
         self.P = np.eye(len(products))  # all left factors of this pass
         self.injected = np.zeros((len(products), n_visits))
 
-    def block(self, start: int, stop: int, tile: Array) -> None:
-        """Run the steps of one block; tile is K'[order[start:stop], order[:stop]]."""
-        past = tile[:, :start]  # (b, start)
-        top = self.P @ self.SK[:, start:stop] + self.injected[:, :start] @ past.T  # S K'_S
-        H = np.ascontiguousarray(np.hstack([top.T, tile[:, start:stop]]))
-        Z = self._recursion(H, tile[:, start:stop])
-        left, new = Z[:, : len(self.P)], Z[:, len(self.P) :]
-        self.SK[:, :start] = left @ self.SK[:, :start] + new @ past
-        self.SK[:, start:stop] = left @ top + new @ tile[:, start:stop]
-        self.injected[:, :start] = left @ self.injected[:, :start]
-        self.injected[:, start:stop] = new
+    def group(self, start: int, stop: int, strip: Strip, block_size: int) -> None:
+        """Run the blocks of one group of visits."""
+        past, own = slice(0, start), slice(start, stop)
+        at_start = self.P @ self.SK[:, own] + strip.gather(self.injected[:, past])  # S K'_S before the group
+        left, new = self._blocks(at_start, strip.own, block_size)
+        self._multiply(left, past)
+        strip.spread(new, self.SK[:, past])
+        self.SK[:, own] = left @ at_start + new @ strip.own
+        self.injected[:, own] = new
         self.P = left @ self.P
+
+    def _multiply(self, left: Array, past: slice) -> None:
+        """Multiply all that is kept of earlier visits by a left factor, a cached part at a time."""
+        for rows in (self.SK, self.injected):
+            for first in range(past.start, past.stop, _GROUP):
+                part = slice(first, min(first + _GROUP, past.stop))
+                rows[:, part] = left @ rows[:, part]
+
+    def _blocks(self, at_start: Array, K: Array, block_size: int) -> tuple[Array, Array]:
+        """Return the left factor of all steps of a group, and what they inject at its visits."""
+        p = len(self.P)
+        left, injected = np.eye(p), np.zeros((p, len(K)))
+        for first in range(0, len(K), block_size):
+            own = slice(first, min(first + block_size, len(K)))
+            top = left @ at_start[:, own] + injected[:, :first] @ K[:first, own]  # S K'_S
+            H = np.hstack([top.T, K[own, own]])
+            Z = self._recursion(H, K[own, own])
+            injected[:, :first] = Z[:, :p] @ injected[:, :first]
+            injected[:, own] = Z[:, p:]
+            left = Z[:, :p] @ left
+        return left, injected
 
     def _recursion(self, H: Array, own: Array) -> Array:
         """Run the compiled steps, with smaller gains where they diverge."""
@@ -132,10 +163,11 @@ class _Pass:
             self._ab = self.state.AK @ self.state.B.T
         return self._aa.copy(), self._ab.copy()
 
-    def finish_unvisited(self, tile: Array) -> None:
+    def finish_unvisited(self, start: int, stop: int, strip: Strip) -> None:
         """Bring the products of samples that were not visited up to date."""
-        n = self.n_visits
-        self.SK[:, n:] = self.P @ self.SK[:, n:] + self.injected @ tile[:, :n].T
+        padded = np.zeros((len(self.P), start))  # samples before these that were not visited have no injection
+        padded[:, : self.n_visits] = self.injected
+        self.SK[:, start:stop] = self.P @ self.SK[:, start:stop] + strip.gather(padded)
 
     def store(self) -> None:
         """Write the result of the pass back into the state."""

@@ -1,32 +1,52 @@
-"""Kernel rows for algorithms that visit samples one after another, at half the cost.
+"""Kernel rows for algorithms that visit samples one after another, at the cost of half a kernel matrix a pass.
 
 In a pass, what a visited sample contributes to samples visited later is needed when they come, and what they contribute
-to it is needed only at the end. So each tile of K' between two blocks of visits is made once and used for both.
+to it is needed only at the end. So each tile of K' between two groups of visits is made once and used for both: it
+belongs to the strip K'[order[start:stop], order[:stop]] of the later group.
 """
 
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
-from mercer.kernels.tiles import SymmetricTiles, memory_budget, run_in_threads
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 
-_COLUMNS = 2048  # a thread's share of a strip of kernel values
+_WIDTH = 512  # columns of a tile
+
+
+class Strip(Protocol):
+    """K' between the visits start..stop of a pass and all visits up to stop; P stands for those before start."""
+
+    @property
+    def own(self) -> Array:
+        """Return K' among the strip's own visits, (b, b)."""
+
+    def gather(self, C: Array) -> Array:
+        """Return C K'[P, S], (p, b): what coefficients on the visits before give at the strip's visits."""
+
+    def spread(self, C: Array, out: Array) -> None:
+        """Add C K'[S, P] to `out`, (p, start): what coefficients on the strip's visits give at the visits before."""
 
 
 class VisitTiles:
-    """K'[order[i:j], order[:j]] for consecutive blocks of an order of samples; K' is held if it fits the budget.
+    """Strips of K' for consecutive groups of visits, in any order of samples; K' is held if it fits the budget.
 
-    It is an operator itself, so that what else a solver needs of K' comes from the matrix that is held.
+    `hold` decides otherwise. It is an operator itself, so that what else a solver needs of K' comes from the matrix
+    that is held.
     """
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: Operator, hold: bool | None = None) -> None:
         self.operator = operator
         self.shape, self.weights, self.center = operator.shape, operator.weights, operator.center
         n = operator.shape[0]
         fits = n * n * 8 <= memory_budget() or isinstance(operator, GivenOperator)
-        self._held = operator.dense() if fits else None
+        self._held = operator.dense() if (fits if hold is None else hold) else None
         self.row_means, self.mean_norm = operator.row_means, operator.mean_norm
         self.trace, self.largest_entry = operator.trace, operator.largest_entry
 
@@ -43,37 +63,174 @@ class VisitTiles:
         """Return a copy of K'."""
         return self.operator.dense() if self._held is None else self._held.copy()
 
-    def begin(self, order: IntArray) -> None:
-        """Fix the order of a pass: every sample that is visited, then those that are not."""
-        self._order = order
-        if self._held is None:
-            source = self._source()
-            self._rows = source.blocks.rows[order]
-            self._means = self.row_means[order]
-
-    def tile(self, start: int, stop: int) -> Array:
-        """Return K'[order[start:stop], order[:stop]], (stop - start, stop), float64."""
+    def strips(self, order: IntArray, groups: list[slice]) -> "HeldStrips | MadeStrips":
+        """Return the strips of a pass, one for each of the consecutive groups of visits."""
         if self._held is not None:
-            held: Array = self._held[np.ix_(self._order[start:stop], self._order[:stop])]
-            return held
-        source = self._source()
-        out = np.empty((stop - start, stop))
-
-        def work(_: int, first: int) -> None:
-            columns = slice(first, min(first + _COLUMNS, stop))
-            block = np.empty((stop - start, columns.stop - first), source.dtype)
-            source.blocks.kernel.block(self._rows[start:stop], self._rows[columns], block)
-            out[:, columns] = block
-            out[:, columns] -= self._means[columns] - self.mean_norm
-
-        run_in_threads(work, range(0, stop, _COLUMNS), source.threads)
-        if source.blocks.kernel.unit_diagonal:
-            rows = np.arange(stop - start)
-            out[rows, start + rows] = 1.0 - self._means[start:stop] + self.mean_norm
-        out -= self._means[start:stop, None]
-        return out
-
-    def _source(self) -> SymmetricTiles:
+            return HeldStrips(self._held, order, groups)
         assert isinstance(self.operator, CentredOperator)
         assert isinstance(self.operator.source, SymmetricTiles)
-        return self.operator.source
+        return MadeStrips(self.operator.source, self.row_means[order], self.mean_norm, order, groups)
+
+
+class HeldStrips:
+    """Strips of a matrix in memory."""
+
+    def __init__(self, K: Array, order: IntArray, groups: list[slice]) -> None:
+        self._K, self._order, self._groups = K, order, groups
+
+    def strip(self, number: int) -> Strip:
+        """Return the strip of a group."""
+        group = self._groups[number]
+        return _HeldStrip(self._K[np.ix_(self._order[group], self._order[: group.stop])], group.start)
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+class _HeldStrip:
+    def __init__(self, K: Array, start: int) -> None:
+        self._past, self.own = K[:, :start], K[:, start:]
+
+    def gather(self, C: Array) -> Array:
+        return np.asarray(C @ self._past.T)
+
+    def spread(self, C: Array, out: Array) -> None:
+        for first in range(0, out.shape[1], _WIDTH):
+            out[:, first : first + _WIDTH] += C @ self._past[:, first : first + _WIDTH]
+
+
+class MadeStrips:
+    """Strips that are made when they are needed; those of the next group while this one is computed with."""
+
+    def __init__(
+        self, source: SymmetricTiles, means: Array, mean_norm: float, order: IntArray, groups: list[slice]
+    ) -> None:
+        self._source, self._means, self._mean_norm = source, means, mean_norm
+        self._rows = source.blocks.rows[order]
+        self._groups = groups
+        self._size = max(group.stop - group.start for group in groups)
+        self._space: tuple[list[Array], list[Array]] = ([], [])  # of even and of odd strips
+        self._pool = ThreadPoolExecutor(source.threads - 1) if source.threads > 1 else None
+        self._own = np.empty(self._size**2)
+        self._next = self._begin(0)
+
+    def strip(self, number: int) -> Strip:
+        """Return the strip of a group, and begin the next; groups come in turn, and a strip lasts until the next."""
+        strip = self._next
+        strip.work.finish()
+        if number + 1 < len(self._groups):
+            self._next = self._begin(number + 1)
+        return strip
+
+    def close(self) -> None:
+        """End the threads."""
+        self._next.work.finish()
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _begin(self, number: int) -> "_MadeStrip":
+        start, stop, space = self._groups[number].start, self._groups[number].stop, self._space[number % 2]
+        tiles, jobs = [], []
+        for number, first in enumerate(range(0, stop, _WIDTH)):
+            columns = slice(first, min(first + _WIDTH, stop))
+            if number == len(space):
+                space.append(np.empty(self._size * _WIDTH))
+            shape = (stop - start, columns.stop - first)
+            tile = space[number][: shape[0] * shape[1]].reshape(shape)
+            tiles.append((columns, tile))
+            jobs.append(self._job(slice(start, stop), columns, tile))
+        return _MadeStrip(self, start, stop, tiles, _Work(jobs, self._pool, self._source.threads - 1))
+
+    def _job(self, I: slice, J: slice, tile: Array) -> Callable[[], None]:
+        blocks = self._source.blocks
+
+        def make() -> None:
+            if blocks.dtype == tile.dtype:
+                blocks.kernel.block(self._rows[I], self._rows[J], tile)
+                return
+            short = np.empty(tile.shape, blocks.dtype)
+            blocks.kernel.block(self._rows[I], self._rows[J], short)
+            tile[:] = short
+
+        return make
+
+    def shift(self, I: slice, J: slice, C: Array) -> tuple[Array, Array]:
+        """Return u and v with C K'[I, J] = C K[I, J] - u 1^T - v m_J^T: K' = K - m 1^T - 1 m^T + w^T K w."""
+        sums = C.sum(axis=1)
+        return C @ self._means[I] - self._mean_norm * sums, sums
+
+    def means(self, J: slice) -> Array:
+        """Return the inner products of visits with the mean."""
+        return self._means[J]
+
+    def own(self, I: slice, tiles: list[tuple[slice, Array]]) -> Array:
+        """Return K' among the visits of a strip."""
+        size = I.stop - I.start
+        own = self._own[: size * size].reshape(size, size)
+        for J, tile in tiles:
+            first = max(J.start, I.start)
+            if first < J.stop:
+                np.subtract(
+                    tile[:, first - J.start :],
+                    self._means[first : J.stop],
+                    out=own[:, first - I.start : J.stop - I.start],
+                )
+        own -= self._means[I, None] - self._mean_norm
+        if self._source.blocks.kernel.unit_diagonal:
+            np.fill_diagonal(own, 1.0 - 2.0 * self._means[I] + self._mean_norm)
+        return own
+
+
+class _MadeStrip:
+    """Tiles of K, not centred; products are centred instead."""
+
+    def __init__(
+        self, strips: MadeStrips, start: int, stop: int, tiles: list[tuple[slice, Array]], work: "_Work"
+    ) -> None:
+        self._strips, self.start, self.stop, self._tiles, self.work = strips, start, stop, tiles, work
+
+    @cached_property
+    def own(self) -> Array:
+        return self._strips.own(slice(self.start, self.stop), self._tiles)
+
+    def _past(self) -> list[tuple[slice, Array]]:
+        before = [(J, tile) for J, tile in self._tiles if J.start < self.start]
+        return [(slice(J.start, min(J.stop, self.start)), tile[:, : self.start - J.start]) for J, tile in before]
+
+    def gather(self, C: Array) -> Array:
+        own = slice(self.start, self.stop)
+        u, v = self._strips.shift(slice(0, self.start), own, C)
+        product = -u[:, None] - v[:, None] * self._strips.means(own)
+        for J, tile in self._past():
+            product += C[:, J] @ tile.T
+        return product
+
+    def spread(self, C: Array, out: Array) -> None:
+        u, v = self._strips.shift(slice(self.start, self.stop), slice(0, self.start), C)
+        for J, tile in self._past():  # all of it while a part of `out` is in the cache
+            part = C @ tile
+            part -= u[:, None]
+            part -= v[:, None] * self._strips.means(J)
+            out[:, J] += part
+
+
+class _Work:
+    """Jobs that other threads begin, and that whoever needs the result helps to finish."""
+
+    def __init__(self, jobs: list[Callable[[], None]], pool: ThreadPoolExecutor | None, helpers: int) -> None:
+        self._jobs = deque(jobs)
+        self._helpers: list[Future[Any]] = [] if pool is None else [pool.submit(self._run) for _ in range(helpers)]
+
+    def _run(self) -> None:
+        while True:
+            try:
+                job = self._jobs.popleft()
+            except IndexError:
+                return
+            job()
+
+    def finish(self) -> None:
+        """Return when all jobs are done."""
+        self._run()
+        for helper in self._helpers:
+            helper.result()
