@@ -93,7 +93,7 @@ def _step_row(
 ) -> None:
     """Replace row i of A and B by those of N [A; B]; ya, ua, yb hold the sums of y A, u A, y B over the rows before.
 
-    lt(v y^T) X is v times the running sum of y * X, and [eq. 21] lt(y u^T + u y^T) A = y * sums(u * A) + u * sums(y * A).
+    lt(v y^T) X is v times the running sum of y * X; in eq. 21 lt(y u^T + u y^T) A = y * sums(u A) + u * sums(y A).
     """
     for k in range(len(a)):
         ya[k] += y * a[k]
