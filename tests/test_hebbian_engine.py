@@ -8,6 +8,8 @@ import naive_hebbian as naive
 from mercer.engine.gains import ConstantGain, EigenvalueGain, MetaGain, TimeGain, estimated_eigenvalues
 from mercer.engine.hebb import gha_block, oja_block
 from mercer.kernels.functions import RBF
+from mercer.solvers import hebbian
+from mercer.solvers import visits as visits_module
 from mercer.solvers.exact import make_operator
 from mercer.solvers.hebbian import DivergedError, run_pass, start_state
 from mercer.solvers.visits import VisitTiles
@@ -100,3 +102,51 @@ def test_estimated_eigenvalues_are_exact_for_eigenvectors_and_zero_for_zero_rows
     K = np.diag([3.0, 2.0, 1.0])
     A = np.array([[0.0, 5.0, 0.0], [0.0, 0.0, 0.0]])
     np.testing.assert_allclose(estimated_eigenvalues(A, A @ K), [2.0, 0.0])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["natural", "permuted", "repeated"])
+@pytest.mark.parametrize("name", ["et", "smd"])
+def test_many_groups_and_tiles_equal_single_samples(monkeypatch, name, kind, threads):
+    """Strips of several tiles, none of them aligned with the groups, made by one thread or by several."""
+    monkeypatch.setattr(hebbian, "_GROUP", 20)
+    monkeypatch.setattr(visits_module, "_WIDTH", 16)
+    X, kernel, A, rng = problem(5)
+    operator = make_operator(kernel, X, np.float64, threads)
+    K, gain, visits = operator.dense(), GAINS[name], orders(kind, len(X), rng)
+    if isinstance(gain, MetaGain):
+        expected = naive.kha_smd(K, A, visits, gain.eta0, gain.rate, gain.decay)
+    else:
+        expected = naive.kha(K, A, visits, name, gain.eta0)
+    for block in (3, 20, 33):
+        for hold in (True, False):
+            state = start_state(A.copy(), A @ K, gain)
+            tiles = VisitTiles(make_operator(kernel, X, np.float64, threads), hold)
+            for order in visits:
+                run_pass(state, tiles, order, gain, block)
+            assert np.abs(state.A - expected).max() <= 1e-10 * np.abs(expected).max()
+            assert np.abs(state.AK - state.A @ K).max() <= 1e-10 * np.abs(state.AK).max()
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_visit_tiles_are_an_operator_held_or_not(center):
+    X, kernel, _, rng = problem(2)
+    operator = make_operator(kernel, X, np.float64, center=center)
+    K, V = operator.dense(), rng.standard_normal((len(X), 3))
+    for hold in (True, False):
+        tiles = VisitTiles(operator, hold)
+        np.testing.assert_allclose(tiles.matmul(V), K @ V, atol=1e-12)
+        np.testing.assert_allclose(tiles.dense(), K, atol=1e-14)
+        assert tiles.frobenius == pytest.approx(np.linalg.norm(K))
+        assert tiles.trace == pytest.approx(np.trace(K))
+
+
+def test_float32_tiles_serve_as_well():
+    X, kernel, A, _ = problem(3)
+    K = make_operator(kernel, X, np.float64).dense()
+    X32 = X.astype(np.float32)
+    tiles = VisitTiles(make_operator(kernel.bind(X32), X32, np.float32), hold=False)
+    state, expected = (start_state(A.copy(), A @ K, GAINS["et"]) for _ in range(2))
+    run_pass(state, tiles, np.arange(len(X)), GAINS["et"], 16)
+    run_pass(expected, VisitTiles(make_operator(kernel, X, np.float64)), np.arange(len(X)), GAINS["et"], 16)
+    assert np.abs(state.A - expected.A).max() <= 1e-5 * np.abs(expected.A).max()
