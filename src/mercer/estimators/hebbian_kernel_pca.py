@@ -90,7 +90,8 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         The fitted model.
     eigenvalues_, explained_variance_, explained_variance_ratio_ : ndarray
     history_ : dict of arrays, one value a pass
-        "change", "unexplained" (share of the variation outside the components), "seconds", "excess".
+        "change", "unexplained" (share of the variation outside the components), "seconds", "excess"; on landmarks
+        "residual" |C q - lambda q| / lambda (with tol=0 only of the last pass) and "seconds".
     n_iter_, eta0_, smd_rate_, gamma_ : int, float, float, float
 
     Examples

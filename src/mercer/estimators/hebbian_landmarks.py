@@ -12,6 +12,7 @@ from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import check_rows, generator
+from mercer.events import Channel, History
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.landmarks import select_landmarks
@@ -43,6 +44,7 @@ class LandmarkLearning(KernelDecomposition):
         space = self._space(kernel, X, rng)
         gain = self._landmark_gain(space, X, n_rows(X))
         run = self._landmark_start(space, gain) or random_start(space, self._count(space.rank), gain, rng)
+        record = History()
         outcome = run.passes(
             X,
             gain,
@@ -51,9 +53,13 @@ class LandmarkLearning(KernelDecomposition):
             rng=rng if self.shuffle else None,
             center=self.center,
             block_size=self.block_size,
-            channel=self._channel(),
+            channel=Channel((*self._channel().observers, record)),
         )
-        self.n_iter_, self.history_ = outcome.passes, {}
+        self.n_iter_ = outcome.passes
+        self.history_ = {
+            "residual": np.array([np.nan if e.residual is None else e.residual for e in record.events]),
+            "seconds": np.array([e.seconds for e in record.events]),
+        }
         self._run = run
         self._freeze(outcome.diverged)
 

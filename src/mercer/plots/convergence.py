@@ -14,6 +14,7 @@ _LABELS = {
     "excess": "excess reconstruction error E / Emin - 1",
     "excess_orthonormal": "the same, after orthonormalising",
     "change": "relative change of the components",
+    "residual": "relative residual of the components",
     "unexplained": "share of the variation not explained",
 }
 _NAMES = {"constant": "KHA", "t": "KHA/t", "et": "KHA/et", "smd": "KHA-SMD"}
