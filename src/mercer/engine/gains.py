@@ -51,6 +51,7 @@ class MetaGain(EigenvalueGain):
 
     rate: float = 0.05
     decay: float = 0.99
+    lowest: float = -np.inf  # log-gain at which a row's meta-descent starts anew; never, in the paper
 
 
 Gain = ConstantGain

@@ -120,6 +120,7 @@ def smd_block(
     factor: Array,  # (b,), l / (t + l) times sample weight
     rate: float,  # mu
     decay: float,  # xi
+    lowest: float,  # log-gain at which meta-descent of a row starts anew
     rho: Array,  # (r,), log-gains, changed
     gram_aa: Array,  # (r, r), A K' A^T, changed
     gram_ab: Array,  # (r, r), A K' B^T, changed
@@ -129,7 +130,8 @@ def smd_block(
     """Run stochastic meta-descent on the gains [guenter2006, eqs. 15-21, Algorithm 1].
 
     The inner product in eq. 16 needs only A K' A^T and A K' B^T, which are carried along, so no step touches a vector
-    of length l. One step changes a log-gain by at most log 2.
+    of length l. One step changes a log-gain by at most log 2. Where a log-gain falls below `lowest` (minus infinity for
+    the paper's algorithm), the row goes on with the gain of KHA/et and B = 0.
     """
     r, size = len(base), Z.shape[1]
     ya, ua, yb = np.empty(size), np.empty(size), np.empty(size)
@@ -150,6 +152,9 @@ def smd_block(
             if not abs(change) < np.inf:
                 return j
             rho[i] += min(max(change, -_LOG2), _LOG2)
+            if rho[i] < lowest:  # a row that hardly moves has nothing to learn its gain from
+                rho[i], u[i] = 0.0, 0.0
+                Z[r + i, :used], G[r + i] = 0.0, 0.0
             gain[i] = np.exp(rho[i]) * base[i] * factor[j]
             if not abs(gain[i] * y[i] * y[i]) < _BLOWN:
                 return j

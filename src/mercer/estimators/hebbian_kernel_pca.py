@@ -9,8 +9,9 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.gains import Gain
+from mercer.estimators.advice import uneven, user_level
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import MOST_COMPONENTS, LandmarkLearning
 from mercer.estimators.validation import (
@@ -24,12 +25,13 @@ from mercer.estimators.validation import (
 )
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.kernels.operator import Operator
 from mercer.solvers.exact import make_operator
-from mercer.solvers.gain_choice import GAINS, choose_gain, random_rows, spread
+from mercer.solvers.gain_choice import GAINS, choose_gain, random_rows, spread, whitened
 from mercer.solvers.hebbian import KhaState, start_state
-from mercer.solvers.kha import PassOptions, expand, run_passes
+from mercer.solvers.kha import PassOptions, expand, residual, run_passes
 from mercer.solvers.visits import VisitTiles
+
+_UNSETTLED = 0.2  # relative residual beyond which a component cannot be relied on
 
 
 class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
@@ -78,7 +80,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         Present the span of the rows of A by its best basis: orthonormal, sorted, signs as in `KernelPCA`. False leaves
         the rows as they are: transform(x) = A k'(x).
     warm_start : bool
-        `fit` goes on from where the last one with the same number of rows stopped.
+        `fit` goes on from where the last one with the same number of rows stopped; on landmarks from its components.
     monitor : {"change", "excess"}
         "excess" also records the excess reconstruction error (eq. 22) of each pass, at the cost of an
         eigendecomposition and of one product with the kernel matrix a pass.
@@ -141,7 +143,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         eta0: float | str = "auto",
         smd_rate: float | str = "auto",
         smd_decay: float = 0.99,
-        max_iter: int = 50,
+        max_iter: int = 100,
         tol: float = 1e-3,
         block_size: int = 128,
         landmarks: Any = None,
@@ -194,7 +196,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         if self._precomputed:
             X = check_square(X)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
-        self._run, self._pending = None, None
+        self._before, self._run, self._pending = self._run, None, None
         if self.landmarks is None:
             self._fit_all_rows(kernel, X, rng)
         else:
@@ -204,7 +206,8 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
     def _fit_all_rows(self, kernel: Kernel, X: Points, rng: Any) -> None:
         points = np.arange(n_rows(X)) if self._precomputed else X
         tiles = VisitTiles(make_operator(kernel, X, X.dtype, self.n_jobs, self.center))
-        state, gain = self._start(tiles, rng)
+        state, gain = self._start(tiles, kernel, points, rng)
+        halvings = state.guard.halvings
         options = PassOptions(
             self.max_iter, float(self.tol), self.block_size, self.shuffle, excess=self.monitor == "excess"
         )
@@ -212,16 +215,27 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         self.n_iter_, self.history_ = run.n_iter, run.history.arrays()
         self._last = run.state if self.warm_start else None
         self.expansion_ = expand(kernel, points, tiles, run.state, self.orthonormalize)
-        self._warn(run.diverged, run.state.guard.halvings)
+        unsettled = residual(tiles, run.state) if self.tol > 0 else 0.0
+        self._warn(run.diverged, run.state.guard.halvings - halvings, unsettled, tiles.rows_that_count)
 
-    def _start(self, operator: Operator, rng: Any) -> tuple[KhaState, Gain]:
-        n, r = operator.shape[0], self._count(operator.shape[0])
-        last: KhaState | None = getattr(self, "_last", None) if self.warm_start else None
-        gain = self._freeze_gain(spread(operator, rng) if self._needs_size else 1.0, n)
+    def _start(self, tiles: VisitTiles, kernel: Kernel, points: Points, rng: Any) -> tuple[KhaState, Gain]:
+        n, r = tiles.shape[0], self._count(tiles.shape[0])
+        last = self._last if self.warm_start else None
         if last is not None and last.A.shape == (r, n) and (last.rho is None) == (self.gain != "smd"):
-            return last, gain
-        A = random_rows(r, n, operator.trace, rng) if self.init is None else self._given(r, n)
-        return start_state(A, operator.matmul(np.ascontiguousarray(A.T)).T, gain), gain
+            if not self._same_rows(kernel, points):
+                _with_products(last, tiles)
+            return last, self._kept_gain(n)
+        gain = self._freeze_gain(spread(tiles, rng) if self._needs_size else 1.0, n)
+        A = random_rows(r, n, rng) if self.init is None else self._given(r, n)
+        AK = tiles.matmul(np.ascontiguousarray(A.T)).T
+        A, AK = whitened(A, AK) if self.init is None else (A, AK)
+        return start_state(A, AK, gain), gain
+
+    def _same_rows(self, kernel: Kernel, points: Points) -> bool:
+        known = self.expansion_
+        if self._precomputed or is_sparse(points) or is_sparse(known.points):
+            return False
+        return known.kernel == kernel and np.array_equal(known.points, points)
 
     @property
     def _needs_size(self) -> bool:
@@ -231,7 +245,12 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         gain = choose_gain(self.gain, self.eta0, self.smd_rate, self.smd_decay, size=size, length=length)
         self.eta0_ = gain.eta0
         self.smd_rate_ = float(getattr(gain, "rate", 0.0))
+        self._size = size
         return gain
+
+    def _kept_gain(self, length: int) -> Gain:
+        """Return the gain with "auto" values as they were found before."""
+        return choose_gain(self.gain, self.eta0, self.smd_rate, self.smd_decay, size=self._size, length=length)
 
     def _count(self, n: int) -> int:
         if self.n_components is None:
@@ -240,7 +259,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
             warnings.warn(
                 f"n_components={self.n_components} exceeds the {n} points; {n} components are learned.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=user_level(),
             )
         return min(n, int(self.n_components))
 
@@ -252,18 +271,30 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
 
     # -- warnings ------------------------------------------------------------------------------------------------
 
-    def _warn(self, diverged: bool, halvings: int) -> None:
+    def _warn(self, diverged: bool, halvings: int, unsettled: float, rows_that_count: float) -> None:
+        text = uneven(self.n_samples_seen_, rows_that_count)
         if diverged:
-            warnings.warn(
+            text = (
                 f"Learning diverges even with tiny gains (eta0={self.eta0!r}); the components before that are kept. "
-                "Look for rows of enormous size, scale the features, or use eta0='auto'.",
-                ConvergenceWarning,
-                stacklevel=5,
+                "Look for rows of enormous size, scale the features, or use eta0='auto'."
             )
-        elif halvings and not isinstance(self.eta0, str):
-            warnings.warn(
-                f"Steps diverged, and gains were halved {halvings} times for a while. Lower eta0={self.eta0!r} (or "
-                "smd_rate), or use eta0='auto'.",
-                ConvergenceWarning,
-                stacklevel=5,
+        elif halvings and not (isinstance(self.eta0, str) and isinstance(self.smd_rate, str)):
+            text = (
+                f"Steps diverged, and gains were halved {halvings} times for a while. Lower eta0={self.eta0!r} or "
+                f"smd_rate={self.smd_rate!r}, or set them to 'auto'."
             )
+        elif unsettled > _UNSETTLED:
+            text = (
+                f"After {self.n_iter_} passes some components are not yet eigenvectors: the relative residual is "
+                f"{unsettled:.2g}. Raise max_iter, try gain='et' or another random_state, ask for fewer components, or "
+                "use KernelPCA, which is exact."
+            )
+        if text is not None:
+            warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
+
+
+def _with_products(state: KhaState, tiles: VisitTiles) -> None:
+    """Make the products with K' anew, for other rows than those of the last fit."""
+    state.AK = tiles.matmul(np.ascontiguousarray(state.A.T)).T
+    if state.B is not None:
+        state.BK = tiles.matmul(np.ascontiguousarray(state.B.T)).T

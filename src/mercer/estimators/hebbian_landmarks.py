@@ -18,10 +18,9 @@ from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.eigen import EigenOptions
 from mercer.solvers.exact import fit_exact
-from mercer.solvers.gain_choice import choose_gain
 from mercer.solvers.hebbian import DivergedError, Guard, KhaState
 from mercer.solvers.landmark_hebbian import LandmarkRun, covariance_size, given_start, random_start, warm_start
-from mercer.solvers.linear_hebbian import LinearState
+from mercer.solvers.linear_hebbian import LinearState, start_state
 
 MOST_COMPONENTS = 10
 _STREAM_LANDMARKS = 256
@@ -32,10 +31,12 @@ class LandmarkLearning(KernelDecomposition):
     """Learning on landmarks for an estimator with the parameters of `HebbianKernelPCA`."""
 
     _run: LandmarkRun | None = None  # learning on landmarks, once they are chosen
+    _before: LandmarkRun | None = None  # that of the fit before this one
     _pending: Points | None = None  # rows of a stream, until there are enough to choose from
     _last: KhaState | None = None  # where passes over all rows stopped, with warm_start
     _kernel: Kernel
     _length: int = 0  # l of the gain
+    _size: float = 1.0  # norm of the covariance's eigenvalues, for "auto" gains
     history_: dict[str, Array]
 
     # -- passes --------------------------------------------------------------------------------------------------
@@ -43,7 +44,8 @@ class LandmarkLearning(KernelDecomposition):
     def _fit_landmarks(self, kernel: Kernel, X: Points, rng: Any) -> None:
         space = self._space(kernel, X, rng)
         gain = self._landmark_gain(space, X, n_rows(X))
-        run = self._landmark_start(space, gain) or random_start(space, self._count(space.rank), gain, rng)
+        run = self._landmark_start(space, gain) or self._carried(space, gain)
+        run = run or random_start(space, self._count(space.rank), gain, rng)
         record = History()
         outcome = run.passes(
             X,
@@ -61,13 +63,20 @@ class LandmarkLearning(KernelDecomposition):
             "seconds": np.array([e.seconds for e in record.events]),
         }
         self._run = run
-        self._freeze(outcome.diverged)
+        self._freeze(outcome.diverged, run.state.guard.halvings, outcome.residual if self.tol > 0 else 0.0)
+
+    def _carried(self, space: LandmarkMap, gain: Gain) -> LandmarkRun | None:
+        """Return the start that the last fit's components give, with warm_start."""
+        last = self._before if self.warm_start else None
+        if last is None or last.space.kernel != space.kernel or last.space.points.shape[1] != space.points.shape[1]:
+            return None
+        return LandmarkRun(space, start_state(space.carry_from(last.space, last.state.W), gain))
 
     def _space(self, kernel: Kernel, X: Points, rng: Any) -> LandmarkMap:
         if self.landmarks is None or isinstance(self.landmarks, Integral):
             chosen = select_landmarks(kernel, X, self._wanted, self.selection, rng)
             return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
-        given: Array = check_array(self.landmarks, dtype=np.float64, input_name="landmarks")
+        given = check_array(self.landmarks, dtype=np.float64, input_name="landmarks", accept_sparse="csr")
         if given.shape[1] != X.shape[1]:
             raise ValueError(f"landmarks have {given.shape[1]} features; X has {X.shape[1]}.")
         return LandmarkMap.of(kernel, given)
@@ -78,8 +87,8 @@ class LandmarkLearning(KernelDecomposition):
 
     def _landmark_gain(self, space: LandmarkMap, X: Points, length: int) -> Gain:
         self._length = length
-        size = covariance_size(space, X[:_SAMPLE], self.center) if self._needs_size else 1.0
-        gain: Gain = self._freeze_gain(size, length)
+        rows = X[:_SAMPLE] if n_rows(X) > MOST_COMPONENTS else space.points
+        gain: Gain = self._freeze_gain(covariance_size(space, rows, self.center) if self._needs_size else 1.0, length)
         return gain
 
     def _landmark_start(self, space: LandmarkMap, gain: Gain) -> LandmarkRun | None:
@@ -103,7 +112,6 @@ class LandmarkLearning(KernelDecomposition):
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)
         if first:
-            self._kernel = self._make_kernel(X)
             self._run, self._pending, self.n_iter_, self.history_ = None, None, 1, {}
         if self._run is None:
             self._open_stream(X)
@@ -117,8 +125,8 @@ class LandmarkLearning(KernelDecomposition):
             self._continue_fit(X, rng)
             return
         rows = X if self._pending is None else stack_rows(self._pending, X)
-        chosen = self.landmarks is not None and not isinstance(self.landmarks, Integral)
-        if not chosen and n_rows(rows) < self._wanted:
+        self._kernel = self._make_kernel(rows)  # gamma="median" of all rows so far
+        if n_rows(rows) < self._rows_to_wait_for:
             self._wait(rows)
             return
         space = self._space(self._kernel, rows, rng)
@@ -136,9 +144,16 @@ class LandmarkLearning(KernelDecomposition):
             self._run = random_start(space, r, gain, rng)
             self._learn(rows)
 
+    @property
+    def _rows_to_wait_for(self) -> int:
+        """Return how many rows it takes to choose landmarks, or to start on given ones."""
+        if self.landmarks is None or isinstance(self.landmarks, Integral):
+            return self._wanted
+        return 1 if self.init is not None else 2 * self._count_quietly(_STREAM_LANDMARKS)
+
     def _wait(self, rows: Points) -> None:
-        """Keep the rows, and be exact meanwhile."""
-        self._pending = rows
+        """Keep a copy of the rows, and be exact meanwhile."""
+        self._pending = rows.copy()
         r = min(n_rows(rows), self._count_quietly(n_rows(rows)))
         self.expansion_ = fit_exact(
             self._kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center
@@ -161,7 +176,7 @@ class LandmarkLearning(KernelDecomposition):
 
     def _learn(self, X: Points) -> None:
         assert self._run is not None
-        gain = choose_gain(self.gain, self.eta0_, self.smd_rate_, self.smd_decay, size=1.0, length=self._length)
+        gain: Gain = self._kept_gain(self._length)
         halvings, diverged = self._run.state.guard.halvings, False
         try:
             self._run.stream(X, gain, length=self._length, center=self.center, block_size=self.block_size)
@@ -169,22 +184,21 @@ class LandmarkLearning(KernelDecomposition):
             diverged = True
         self._freeze(diverged, self._run.state.guard.halvings - halvings)
 
-    def _freeze(self, diverged: bool, halvings: int = 0) -> None:
+    def _freeze(self, diverged: bool, halvings: int = 0, unsettled: float = 0.0) -> None:
         assert self._run is not None
         self.expansion_ = self._run.expansion(center=self.center, orthonormal=self.orthonormalize)
-        self._warn(diverged, halvings)
+        self._warn(diverged, halvings, unsettled, self._run.state.rows_that_count)
 
     # -- files ---------------------------------------------------------------------------------------------------
 
     def _saved_state(self) -> dict[str, Any]:
         run, last = self._run, self._last
         learning = {
-            "run": None
-            if run is None
-            else {"root": run.space.root, "state": asdict(run.state), "missing": run.missing},
+            "run": None if run is None else run.saved(),
             "last": None if last is None else asdict(last),
             "pending": self._pending,
             "length": self._length,
+            "size": self._size,
         }
         return {**super()._saved_state(), "learning": learning}
 
@@ -192,13 +206,9 @@ class LandmarkLearning(KernelDecomposition):
         super()._restore_state(state)
         learning, self._kernel = state["learning"], self.expansion_.kernel
         run, last = learning["run"], learning["last"]
-        self._pending, self._length = learning["pending"], learning["length"]
+        self._pending, self._length, self._size = learning["pending"], learning["length"], learning["size"]
         self._last = None if last is None else KhaState(**{**last, "guard": Guard(**last["guard"])})
         if run is not None:
             space = LandmarkMap(self._kernel, self.expansion_.points, run["root"])
             linear = LinearState(**{**run["state"], "guard": Guard(**run["state"]["guard"])})
             self._run = LandmarkRun(space, linear, run["missing"])
-
-
-def _saved_run(run: LandmarkRun) -> dict[str, Any]:
-    return {"root": run.space.root, "state": asdict(run.state), "missing": run.missing}

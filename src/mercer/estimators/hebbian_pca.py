@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
+from mercer.estimators.advice import uneven
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator
 from mercer.solvers.hebbian import DivergedError, Guard
@@ -23,8 +24,6 @@ _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", tim
 _SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
 _LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
 _MOST_COMPONENTS = 10
-_FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
-_ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
 _LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
 
 
@@ -337,14 +336,9 @@ class HebbianPCA(KernelDecomposition):
             )
 
     def _warn_uneven(self) -> None:
-        state = self._state
-        few = max(_FEW_ROWS, _FEW_SHARE * state.n)
-        if state.n >= _ENOUGH_ROWS and state.rows_that_count < few:
-            _warn(
-                f"The variation of {state.n} rows lies in about {state.rows_that_count:.0f} of them, which are far "
-                "larger than the rest: components beyond theirs are not learned. Drop or clip these rows, scale the "
-                "features, or use a robust method."
-            )
+        text = uneven(self._state.n, self._state.rows_that_count)
+        if text is not None:
+            _warn(text)
 
 
 def _warn(text: str) -> None:

@@ -59,6 +59,11 @@ class LandmarkMap:
         self._blocks.for_each_chunk(X, work, available_threads())
         return out
 
+    @cached_property
+    def own(self) -> Array:
+        """Return phi_hat of the landmarks themselves, (m, q)."""
+        return self.features(self.points)
+
     def missing(self, X: Points, F: Array) -> Array:
         """Return k(x, x) - |phi_hat(x)|^2, the squared length that the landmarks miss; F is `features(X)`."""
         captured: Array = np.einsum("ij,ij->i", F, F)
@@ -73,7 +78,7 @@ class LandmarkMap:
 
         They are projected on the span of these landmarks, so nothing is lost where the other's are among them.
         """
-        return np.asarray(other.coefficients(W) @ self.features(other.points))
+        return np.asarray(other.coefficients(W) @ (self.own if other is self else self.features(other.points)))
 
 
 def require_rows(kernel: Kernel) -> None:

@@ -7,8 +7,8 @@ eta0 |c|, and |c| = ||K'||_F / l is known to some ten per cent from a handful of
 With KHA/et (eq. 12) all rows converge at the rate eta0 |c| a sample, so eta0 |c| l is their number of e-foldings in
 the first pass: about 20 were best, or near it, on USPS digits (both kernels, 200 to 7291 rows), image patches,
 phonemes and process data; more than 0.06 a sample is never stable. Meta-descent starts at exp(rho) = e times its gain
-and finds its own way from there, best from 13. A constant gain has to trade the time that small eigenvalues need
-against noise; KHA/t starts high because its gain falls for all rows alike.
+and finds its own way from there, best from 13; a row whose gain collapses goes on as in KHA/et. A constant gain has to
+trade the time that small eigenvalues need against noise; KHA/t starts high because its gain falls for all rows alike.
 """
 
 import numpy as np
@@ -24,6 +24,7 @@ _META_FOLDS, _META_FASTEST = 13.0, 0.018  # the same for meta-descent, which sta
 _CONSTANT, _FALLING = 0.005, 0.12
 _META = 0.06  # mu |c|; above 0.15 log-gains collapse now and then
 _META_ROWS = 1000  # below so many rows gradients of gains are too noisy for it
+_LOWEST = -4.0  # log-gain; good runs stay above -3
 _PROBES = 16
 
 
@@ -47,8 +48,9 @@ def choose_gain(
     unit = size if size > 0 else 1.0
     eta = _strength(name, length) / unit if isinstance(eta0, str) else float(eta0)
     if name == "smd":
-        mu = _META * min(1.0, np.sqrt(length / _META_ROWS)) / unit if isinstance(rate, str) else float(rate)
-        return MetaGain(eta, float(mu), float(decay))
+        if not isinstance(rate, str):
+            return MetaGain(eta, float(rate), float(decay))
+        return MetaGain(eta, _META * min(1.0, float(np.sqrt(length / _META_ROWS))) / unit, float(decay), _LOWEST)
     rules = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
     return rules[name](eta)
 
@@ -61,10 +63,21 @@ def _strength(name: str, length: int) -> float:
     return min(_META_FOLDS / length, _META_FASTEST) if name == "smd" else min(_FOLDS / length, _FASTEST)
 
 
-def random_rows(r: int, l: int, trace: float, rng: np.random.RandomState) -> Array:
-    """Return random coefficients whose vectors in feature space have length 1/(2 sqrt r).
+def random_rows(r: int, l: int, rng: np.random.RandomState) -> Array:
+    """Return random coefficients, (r, l), for `whitened`."""
+    return np.asarray(rng.standard_normal((r, l)))
 
-    [guenter2006, Algorithm 1] takes the variance 1/(r l), "suitably small" for kernels with k(x, x) = 1 only; with the
-    trace of K' in place of l the start is the same for data of any scale.
+
+def whitened(A: Array, AK: Array) -> tuple[Array, Array]:
+    """Return rows of the same span that are orthogonal in feature space and have length 1/2, with their products.
+
+    [guenter2006, Algorithm 1] starts from variance 1/(r l), "suitably small" for kernels with k(x, x) = 1 only. Length
+    1/2 is the same start for data of any scale, and orthogonal rows do not first have to part from the leading
+    component. Where the kernel matrix has fewer than r dimensions, the last rows are zero.
     """
-    return np.asarray(rng.standard_normal((r, l)) * (0.5 / np.sqrt(r * (trace if trace > 0 else l))))
+    gram = AK @ A.T
+    values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
+    keep = values > 1e-12 * max(values[-1], 0.0)
+    T = np.zeros_like(gram)
+    T[: keep.sum()] = 0.5 * (vectors[:, keep] / np.sqrt(values[keep])).T
+    return T @ A, T @ AK

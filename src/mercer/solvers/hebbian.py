@@ -150,7 +150,9 @@ class _Pass:
         gram_aa, gram_ab = self._grams(r)
         rho = state.rho.copy()
         k_own = np.ascontiguousarray(np.diag(own))
-        done = int(smd_block(H, k_own, self.base, factor, gain.rate, gain.decay, rho, gram_aa, gram_ab, Z, Y))
+        done = int(
+            smd_block(H, k_own, self.base, factor, gain.rate, gain.decay, gain.lowest, rho, gram_aa, gram_ab, Z, Y)
+        )
         if done == len(H):
             state.rho, self._aa, self._ab = rho, gram_aa, gram_ab
         return done

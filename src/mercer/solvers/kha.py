@@ -12,13 +12,14 @@ from mercer.engine.spectrum import orient
 from mercer.events import SILENT, Channel
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
-from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.eigen import EigenOptions, solve
 from mercer.solvers.hebbian import DivergedError, KhaState, run_pass
 from mercer.solvers.visits import VisitTiles
 
-_DEPENDENT = 1e-10  # of the largest eigenvalue of A K' A^T: what lies below is a row that depends on others
+_DEPENDENT = 1e-10  # of the largest eigenvalue of the cosines between rows: what lies below depends on others
+_JUDGED = 1e-4  # of the largest eigenvalue: components below are too small to ask for relative accuracy
+_CANCELLED = 1e-13  # of ||K'||^2: a difference below is rounding
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,20 @@ def _record(history: PassHistory, before: KhaState, after: KhaState, trace: floa
     history.unexplained.append(float(np.clip(1.0 - captured / trace, 0.0, 1.0)) if trace > 0 else 0.0)
 
 
+def residual(tiles: VisitTiles, state: KhaState) -> float:
+    """Return the largest |K' v - theta v| / theta among the best basis of the span; costs one product with K'.
+
+    Small for any set of eigenvectors, not only for the leading ones: it tells whether rows have settled.
+    """
+    T, values = ritz(state.A, state.AK)
+    present = values > max(tiles.noise, _JUDGED * float(values.max(initial=0.0)))
+    if not present.any():
+        return 0.0
+    V = (T[present] @ state.AK) / np.sqrt(values[present])[:, None]
+    away = tiles.matmul(np.ascontiguousarray(V.T)).T - values[present][:, None] * V
+    return float((np.linalg.norm(away, axis=1) / values[present]).max())
+
+
 def ritz(A: Array, AK: Array) -> tuple[Array, Array]:
     """Return T, (r, r), and values, descending, such that the rows of T A are the best basis of the span of A.
 
@@ -105,9 +120,11 @@ def ritz(A: Array, AK: Array) -> tuple[Array, Array]:
     """
     r = len(A)
     gram = AK @ A.T
-    lengths, directions = np.linalg.eigh(0.5 * (gram + gram.T))
-    keep = lengths > max(_DEPENDENT * lengths[-1], 0.0)
-    whiten = (directions[:, keep] / np.sqrt(lengths[keep])).T
+    squares = np.maximum(np.diag(gram), 0.0)
+    units = np.divide(1.0, np.sqrt(squares), out=np.zeros(r), where=squares > 0)  # rows may differ by any factor
+    cosines, directions = np.linalg.eigh(0.5 * (gram + gram.T) * np.outer(units, units))
+    keep = cosines > max(_DEPENDENT * cosines[-1], 0.0)
+    whiten = (directions[:, keep] / np.sqrt(cosines[keep])).T * units
     scores = whiten @ AK
     values, rotation = scipy.linalg.eigh(scores @ scores.T)
     T, found = np.zeros((r, r)), np.zeros(r)
@@ -119,11 +136,12 @@ def ritz(A: Array, AK: Array) -> tuple[Array, Array]:
 class _ExcessMeter:
     """E(A) / Emin - 1 [guenter2006, sec. 5], from one product with K' a pass."""
 
-    def __init__(self, operator: Operator, r: int) -> None:
+    def __init__(self, operator: VisitTiles, r: int) -> None:
         self._operator = operator
         self._square = operator.frobenius**2
         values = np.maximum(solve(operator, min(r, operator.shape[0]), EigenOptions()).values, 0.0)
-        self._least = np.sqrt(max(self._square - float(values @ values), 0.0))
+        least = self._square - float(values @ values)
+        self._least = np.sqrt(least) if least > _CANCELLED * self._square else 0.0
 
     def record(self, state: KhaState, history: PassHistory) -> None:
         Y = state.AK
@@ -135,33 +153,37 @@ class _ExcessMeter:
     def _excess(self, Y: Array, YK: Array) -> float:
         """Return the excess for scores Y: ||K' - Y^T Y||^2 = ||K'||^2 - 2 tr(Y K' Y^T) + ||Y Y^T||^2."""
         gram = Y @ Y.T
-        error = np.sqrt(max(self._square - 2.0 * float(np.sum(YK * Y)) + float(np.sum(gram * gram)), 0.0))
+        error = self._square - 2.0 * float(np.sum(YK * Y)) + float(np.sum(gram * gram))
         if self._least > 0:
-            return float(error / self._least - 1.0)
-        return 0.0 if error <= 1e-7 * np.sqrt(self._square) else float("inf")
+            return float(np.sqrt(max(error, 0.0)) / self._least - 1.0)
+        return 0.0 if error <= 10 * _CANCELLED * self._square else float("inf")
 
 
-def expand(kernel: Kernel, points: Points, operator: Operator, state: KhaState, orthonormal: bool) -> Expansion:
+def expand(kernel: Kernel, points: Points, tiles: VisitTiles, state: KhaState, orthonormal: bool) -> Expansion:
     """Return the model: transform(x) = A k'(x) for the rows as they are, or for the best basis of their span."""
     A, AK, values = state.A, state.AK, state.eigenvalues
     if orthonormal:
-        T, values = ritz(A, AK)
-        signs = _signs(T @ AK)
-        A, AK = signs[:, None] * (T @ A), signs[:, None] * (T @ AK)
+        first, _ = ritz(A, AK)
+        again, values = ritz(first @ A, first @ AK)  # once more, for what rounding left where rows differ in size
+        T = again @ first
+        absent = values <= tiles.noise
+        T[absent], values[absent] = 0.0, 0.0
+        T *= _signs(T @ AK)[:, None]
+        A, AK = T @ A, T @ AK
     # A k'(x) = (A - (A 1) w^T) (k(x) - K w): the coefficients of centred vectors on the points themselves
-    coef = A - np.outer(A.sum(axis=1), operator.weights) if operator.center else A
+    coef = A - np.outer(A.sum(axis=1), tiles.weights) if tiles.center else A
     gram = AK @ A.T
     return Expansion(
         points=points,
         coef=coef,
-        offset=coef @ operator.row_means,
+        offset=coef @ tiles.row_means,
         eigenvalues=values,
         kernel=kernel,
-        n_seen=operator.shape[0],
+        n_seen=tiles.shape[0],
         gram=0.5 * (gram + gram.T),
-        nu=operator.weights if operator.center else None,
-        mean_norm=operator.mean_norm,
-        trace=operator.trace,
+        nu=tiles.weights if tiles.center else None,
+        mean_norm=tiles.mean_norm,
+        trace=tiles.trace,
     )
 
 

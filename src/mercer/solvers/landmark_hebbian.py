@@ -1,11 +1,12 @@
 """Hebbian kernel PCA on landmarks: the generalised Hebbian algorithm on phi_hat, for streams and for passes."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain
+from mercer.engine.spectrum import orient
 from mercer.events import SILENT, Channel
 from mercer.expansion import Expansion
 from mercer.kernels.landmark_map import LandmarkMap
@@ -60,10 +61,17 @@ class LandmarkRun:
             length=n_rows(X),
         )
 
+    def saved(self) -> dict[str, object]:
+        """Return all but the landmarks, which are the model's points, as plain data."""
+        return {"root": self.space.root, "state": asdict(self.state), "missing": self.missing}
+
     def expansion(self, *, center: bool, orthonormal: bool) -> Expansion:
         """Return the model that the state stands for, on the landmarks as points."""
         state, space = self.state, self.space
         W, eigenvalues = presented(state, center, orthonormal)
+        if orthonormal:  # signs as in `KernelPCA`, by scores; of the landmarks, since rows are gone
+            scores = (space.own - (state.mean if center else 0.0)) @ W.T
+            W = W * np.where((orient(scores) * scores).sum(axis=0) < 0, -1.0, 1.0)[:, None]
         mean = state.mean if center else np.zeros_like(state.mean)
         return Expansion(
             points=space.points,
@@ -102,7 +110,7 @@ class LazyFeatures:
 
 def given_start(space: LandmarkMap, coefficients: Array, gain: Gain) -> LandmarkRun:
     """Return the state before the first row for coefficients on the landmarks, (r, m)."""
-    return LandmarkRun(space, start_state(coefficients @ space.features(space.points), gain))
+    return LandmarkRun(space, start_state(coefficients @ space.own, gain))
 
 
 def random_start(space: LandmarkMap, r: int, gain: Gain, rng: np.random.RandomState) -> LandmarkRun:

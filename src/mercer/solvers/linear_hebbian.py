@@ -66,9 +66,16 @@ class LinearState:
 def start_state(W: Array, gain: Gain) -> LinearState:
     """Return the state before the first row: mean and B zero, rho ones [guenter2006, Algorithm 1]."""
     state = LinearState(np.array(W, np.float64, order="C"), np.zeros(W.shape[1]))
-    if isinstance(gain, MetaGain):
-        state.B, state.rho = np.zeros_like(state.W), np.ones(len(W))
+    _fit_to(state, gain)
     return state
+
+
+def _fit_to(state: LinearState, gain: Gain) -> None:
+    """Give the state what the gain needs, and nothing else: the gain of a stream may be another than before."""
+    if not isinstance(gain, MetaGain):
+        state.B, state.rho = None, None
+    elif state.B is None:
+        state.B, state.rho = np.zeros_like(state.W), np.ones(len(state.W))
 
 
 def learn(
@@ -95,6 +102,7 @@ def learn(
     weights along itself by 1 + gain |x|^2, so this makes a gain mean the same for data of any scale; lambda_i are then
     not taken below a hundredth of the largest, since one limit serves all components.
     """
+    _fit_to(state, gain)
     run = _Run(state, gain, rule, length, center, counted, adaptive, clip)
     fits = max(1, TILE_BYTES // (8 * state.W.shape[1]))
     start, stop = 0, n_rows(rows)
@@ -195,7 +203,7 @@ class _Run:
         if rho is None or state.B is None or not isinstance(gain, MetaGain):
             return int(_BLOCKS[self.rule](H, base, factor, Z, Y))
         aa, ab = state.W @ state.W.T, state.W @ state.B.T
-        return int(smd_block(H, rows.norms, base, factor, gain.rate, gain.decay, rho, aa, ab, Z, Y))
+        return int(smd_block(H, rows.norms, base, factor, gain.rate, gain.decay, gain.lowest, rho, aa, ab, Z, Y))
 
     def _store(self, done: int, S: Array, Y: Array, rho: Array | None = None) -> Array | None:
         r = len(self.state.W)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer.arrays import Array, IntArray
+from mercer.engine.spectrum import rounding_noise
 from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, memory_budget
 
@@ -49,6 +50,8 @@ class VisitTiles:
         self._held = operator.dense() if (fits if hold is None else hold) else None
         self.row_means, self.mean_norm = operator.row_means, operator.mean_norm
         self.trace, self.largest_entry = operator.trace, operator.largest_entry
+        made_in = operator.K.dtype if isinstance(operator, GivenOperator) else _source(operator).dtype
+        self.noise = rounding_noise(n, operator.largest_entry, made_in)  # eigenvalues that rounding alone can make
 
     @cached_property
     def frobenius(self) -> float:
@@ -59,6 +62,17 @@ class VisitTiles:
         """Return K' V, (n, b)."""
         return self.operator.matmul(V) if self._held is None else np.asarray(self._held @ V)
 
+    @property
+    def rows_that_count(self) -> float:
+        """Return how many rows of equal length would spread the variation as unevenly: n for equal, 1 for one giant."""
+        if self._held is not None:
+            squares = np.diag(self._held)
+        else:
+            assert isinstance(self.operator, CentredOperator)
+            squares = self.operator.diagonal()
+        quartic = float(squares @ squares)
+        return self.trace**2 / quartic if quartic > 0 else float(self.shape[0])
+
     def dense(self) -> Array:
         """Return a copy of K'."""
         return self.operator.dense() if self._held is None else self._held.copy()
@@ -67,9 +81,13 @@ class VisitTiles:
         """Return the strips of a pass, one for each of the consecutive groups of visits."""
         if self._held is not None:
             return HeldStrips(self._held, order, groups)
-        assert isinstance(self.operator, CentredOperator)
-        assert isinstance(self.operator.source, SymmetricTiles)
-        return MadeStrips(self.operator.source, self.row_means[order], self.mean_norm, order, groups)
+        return MadeStrips(_source(self.operator), self.row_means[order], self.mean_norm, order, groups)
+
+
+def _source(operator: Operator) -> SymmetricTiles:
+    assert isinstance(operator, CentredOperator)
+    assert isinstance(operator.source, SymmetricTiles)
+    return operator.source
 
 
 class HeldStrips:
