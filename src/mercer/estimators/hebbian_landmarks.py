@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows, stack_rows
+from mercer.arrays import Array, Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import check_rows, generator
@@ -70,6 +70,8 @@ class LandmarkLearning(KernelDecomposition):
         last = self._before if self.warm_start else None
         if last is None or last.space.kernel != space.kernel or last.space.points.shape[1] != space.points.shape[1]:
             return None
+        if not is_sparse(space.points) and np.array_equal(last.space.points, space.points):
+            return LandmarkRun(space, last.state)
         return LandmarkRun(space, start_state(space.carry_from(last.space, last.state.W), gain))
 
     def _space(self, kernel: Kernel, X: Points, rng: Any) -> LandmarkMap:
