@@ -9,17 +9,30 @@ _PUBLIC = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
+    "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
+    "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
     "Expansion": "mercer.expansion",
     "load": "mercer.io.persist",
 }
 _MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
 
-__all__ = ["Expansion", "HebbianKernelPCA", "HebbianPCA", "KernelPCA", "__version__", "load"]
+__all__ = [
+    "Expansion",
+    "HebbianKernelPCA",
+    "HebbianPCA",
+    "KernelPCA",
+    "OnlineRobustKernelPCA",
+    "RobustKernelPCA",
+    "__version__",
+    "load",
+]
 
 if TYPE_CHECKING:
     from mercer.estimators.hebbian_kernel_pca import HebbianKernelPCA
     from mercer.estimators.hebbian_pca import HebbianPCA
     from mercer.estimators.kernel_pca import KernelPCA
+    from mercer.estimators.online_robust_kernel_pca import OnlineRobustKernelPCA
+    from mercer.estimators.robust_kernel_pca import RobustKernelPCA
     from mercer.expansion import Expansion
     from mercer.io.persist import load
 

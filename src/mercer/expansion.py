@@ -5,6 +5,9 @@ Component k is u_k = sum_i coef[k, i] phi(points[i]), the mean is sum_i nu[i] ph
     project(x) = coef @ k(points, x) - offset        with offset = coef @ K @ nu.
 
 Everything that follows a fit (projection, residual, pre-image, distance between models, file) is written for this.
+
+A model made in the empirical kernel map, `empirical=True`, measures lengths there: with h = k(points, x), rows of coef
+are vectors like h, nu is the mean of h, gram = coef coef^T, and |h - nu|^2 stands for k'(x, x).
 """
 
 from dataclasses import dataclass, fields, replace
@@ -33,6 +36,7 @@ class Expansion:
     nu: Array | None = None  # (m,), coefficients of the mean; None: not centred
     mean_norm: float = 0.0  # nu^T K nu
     trace: float | None = None  # total variation of what was seen
+    empirical: bool = False  # metric of vectors h = k(points, x), not of feature space: nu is then the mean of h
 
     def __repr__(self) -> str:
         shape = f"{self.n_components} components on {self.n_points} points"
@@ -83,12 +87,26 @@ class Expansion:
 
     def project_with_norm(self, X: Points, diagonal: Array | None = None) -> tuple[Array, Array]:
         """Return scores and k'(x, x) = |phi(x) - mean|^2, in one pass; `diagonal` gives k(x, x) where it is known."""
+        if self.empirical:
+            return self._project_with_distance(X)
         own = self.kernel.diagonal(X) if diagonal is None else diagonal
         if self.nu is None:
             return self.combine(self.coef, X) - self.offset, own
         both = self.combine(np.vstack([self.coef, self.nu]), X)
         norms = np.maximum(own - 2.0 * both[:, -1] + self.mean_norm, 0.0)
         return both[:, :-1] - self.offset, norms
+
+    def _project_with_distance(self, X: Points) -> tuple[Array, Array]:
+        """Return scores and |h - mean|^2."""
+        blocks, mean = self.kernel_blocks(X), 0.0 if self.nu is None else self.nu
+        scores, norms = np.empty((n_rows(X), self.n_components)), np.empty(n_rows(X))
+
+        def work(rows: slice, block: Array) -> None:
+            scores[rows] = block @ self.coef.T - self.offset
+            norms[rows] = ((block - mean) ** 2).sum(axis=1)
+
+        blocks.for_each_chunk(X, work, available_threads())
+        return scores, norms
 
     @cached_property
     def gram_inverse(self) -> Array:
@@ -108,8 +126,20 @@ class Expansion:
 
     def inner(self, other: "Expansion") -> Array:
         """Return the inner products of these components with another model's, (r, r')."""
+        if self.empirical or other.empirical:
+            return self._empirical_inner(other)
         against = other.combine(other.coef, self._rows_for(other))  # k(points, other points) other.coef^T
         return np.asarray(self.coef @ against)
+
+    def _empirical_inner(self, other: "Expansion") -> Array:
+        points, others = self._rows_for(other), other.points
+        same = points is others or (points.shape == others.shape and not (points != others).sum())
+        if not (self.empirical and other.empirical and same):
+            raise ValueError(
+                "Models of the empirical kernel map can only be compared with each other, and on the same landmarks. "
+                "Fit both with feature_map='empirical' and the same array of landmarks, or with 'whitened'."
+            )
+        return np.asarray(self.coef @ other.coef.T)
 
     def _rows_for(self, other: "Expansion") -> Points:
         if isinstance(self.kernel, Precomputed) or isinstance(other.kernel, Precomputed):

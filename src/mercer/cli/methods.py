@@ -83,3 +83,21 @@ register(
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
+
+register(
+    Method(
+        "online-robust-kernel-pca",
+        "mercer:OnlineRobustKernelPCA",
+        "kernel PCA of a stream with outliers in it, in one reading",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)
+
+register(
+    Method(
+        "robust-kernel-pca",
+        "mercer:RobustKernelPCA",
+        "kernel PCA that outliers cannot bend",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)

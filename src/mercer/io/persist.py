@@ -21,6 +21,8 @@ CLASSES: dict[str, str] = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
+    "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
+    "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
 }
 """The estimators that a model file may hold, by name, with the module that defines each."""
 

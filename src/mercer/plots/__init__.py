@@ -4,5 +4,16 @@ from mercer.plots.convergence import convergence
 from mercer.plots.hebbian import mode_decay
 from mercer.plots.images import denoising, image_grid
 from mercer.plots.model import scores, spectrum
+from mercer.plots.robust import sample_weights
+from mercer.plots.robust_online import cosine_paths
 
-__all__ = ["convergence", "denoising", "image_grid", "mode_decay", "scores", "spectrum"]
+__all__ = [
+    "convergence",
+    "cosine_paths",
+    "denoising",
+    "image_grid",
+    "mode_decay",
+    "sample_weights",
+    "scores",
+    "spectrum",
+]

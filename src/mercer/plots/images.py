@@ -15,10 +15,20 @@ if TYPE_CHECKING:
 Images = Mapping[str, npt.NDArray[Any]]  # each (n, height * width)
 
 
-def image_grid(rows: Images, shape: tuple[int, int], *, figure: "Figure | None" = None) -> "Figure":
-    """Draw rows of pictures below each other, each row with its name, all in the same shades of grey."""
+def image_grid(
+    rows: Images,
+    shape: tuple[int, int],
+    *,
+    ink: bool = True,
+    size: float = 0.7,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw rows of pictures below each other, each row with its name, all in the same shades of grey.
+
+    `ink`: large values are dark, as in writing; False: bright, as in photographs. `size`: inches of a picture.
+    """
     most = max(len(pictures) for pictures in rows.values())
-    figure = canvas(figure, 1.6 + 0.7 * most, 0.75 * len(rows))
+    figure = canvas(figure, 1.6 + size * most, (size + 0.05) * len(rows))
     # The first row gives the shades, so that noise beyond black and white does not dull the others.
     first = next(iter(rows.values()))
     low, high = float(np.min(first)), float(np.max(first))
@@ -27,7 +37,7 @@ def image_grid(rows: Images, shape: tuple[int, int], *, figure: "Figure | None" 
         for axes in axes_row:
             axes.set_axis_off()
         for axes, picture in zip(axes_row, pictures, strict=False):
-            axes.imshow(np.reshape(picture, shape), cmap="gray_r", vmin=low, vmax=high)
+            axes.imshow(np.reshape(picture, shape), cmap="gray_r" if ink else "gray", vmin=low, vmax=high)
         axes_row[0].text(
             -0.15, 0.5, name, transform=axes_row[0].transAxes, ha="right", va="center", fontsize=10, color=INK
         )

@@ -1,0 +1,109 @@
+"""Loss functions Psi of robust kernel PCA, and their derivatives: the weight that a row with residual z keeps.
+
+z is half the squared distance of a row from the subspace [huang2011, eq. 2], so Psi(z) = z is kernel PCA. Every Psi is
+increasing and concave where z >= 0: its derivative is a weight that falls from at most 1 towards 0, and minimising a
+sum of Psi by weighted least squares never increases it. In terms of the residual r, z = r^2 / 2:
+
+    none      z                                            1                            Psi_0 of [huang2011]
+    exp       (1 - e^(-beta z)) / beta                     e^(-beta z)                  Psi_1; Welsch's function of r
+    logistic  -log((1 + e^(-beta (z - xi))) / 2) / beta    1 / (1 + e^(beta (z - xi)))  Psi_2
+    huber     z up to xi, then 2 sqrt(xi z) - xi           min(1, sqrt(xi / z))         linear in r from sqrt(2 xi)
+    tukey     xi/3 (1 - (1 - z/xi)^3), then xi/3           (1 - z/xi)^2, then 0         constant from r = sqrt(2 xi)
+
+Negative z, which the online rule can meet, give what the formulas of [huang2011] say ("exp" then exceeds 1); the last
+two continue as z itself. Nothing overflows: what would is held at the largest numbers.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from mercer.arrays import Array
+
+PSI_NAMES = ("none", "exp", "logistic", "huber", "tukey")
+
+_LARGEST = 709.0  # e to this is still a number
+_LOG2 = 0.6931471805599453
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def psi_value(kind: int, z: float, beta: float, xi: float) -> float:
+    """Return Psi(z); `kind` counts `PSI_NAMES` from 0."""
+    if kind == 1:
+        if beta == 0.0:
+            return z
+        return -math.expm1(min(-beta * z, _LARGEST)) / beta
+    if kind == 2:
+        if beta == 0.0:
+            return 0.5 * (z - xi)
+        u = beta * (z - xi)
+        return (_LOG2 - max(-u, 0.0) - math.log1p(math.exp(-abs(u)))) / beta
+    if kind == 3 and z > xi:
+        return 2.0 * math.sqrt(xi) * math.sqrt(z) - xi
+    if kind == 4:
+        if z >= xi:
+            return xi / 3.0
+        if z <= 0.0:
+            return z
+        return z * (1.0 - z / xi + (z / xi) ** 2 / 3.0)
+    return z
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def psi_weight(kind: int, z: float, beta: float, xi: float) -> float:
+    """Return the derivative of Psi at z."""
+    if kind == 1:
+        return math.exp(min(-beta * z, _LARGEST))
+    if kind == 2:
+        u = beta * (z - xi)
+        e = math.exp(-abs(u))
+        return (e if u > 0.0 else 1.0) / (1.0 + e)
+    if kind == 3 and z > xi:
+        return math.sqrt(xi / z)
+    if kind == 4:
+        return 0.0 if z >= xi else (1.0 - max(z, 0.0) / xi) ** 2
+    return 1.0
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _values(kind: int, z: Array, beta: float, xi: float, out: Array) -> None:
+    for i in range(len(z)):
+        out[i] = psi_value(kind, z[i], beta, xi)
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _weights(kind: int, z: Array, beta: float, xi: float, out: Array) -> None:
+    for i in range(len(z)):
+        out[i] = psi_weight(kind, z[i], beta, xi)
+
+
+@dataclass(frozen=True)
+class Psi:
+    """One of `PSI_NAMES` with its parameters: beta for "exp" and "logistic", xi for all but "none" and "exp"."""
+
+    name: str = "none"
+    beta: float = 1.0
+    xi: float = 1.0
+
+    @property
+    def kind(self) -> int:
+        """Return the place in `PSI_NAMES`, which compiled functions take."""
+        return PSI_NAMES.index(self.name)
+
+    def value(self, z: npt.ArrayLike) -> Array:
+        """Return Psi of every entry."""
+        return self._apply(_values, z)
+
+    def weight(self, z: npt.ArrayLike) -> Array:
+        """Return the derivative at every entry: the weights of rows with these residuals."""
+        return self._apply(_weights, z)
+
+    def _apply(self, function: Any, z: npt.ArrayLike) -> Array:
+        given = np.ascontiguousarray(z, np.float64)
+        out = np.empty_like(given)
+        function(self.kind, given.reshape(-1), float(self.beta), float(self.xi), out.reshape(-1))
+        return out.reshape(np.shape(z))
