@@ -9,6 +9,7 @@ _PUBLIC = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
+    "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
     "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
     "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
     "Expansion": "mercer.expansion",
@@ -21,6 +22,7 @@ __all__ = [
     "HebbianKernelPCA",
     "HebbianPCA",
     "KernelPCA",
+    "LandmarkKernelPCA",
     "OnlineRobustKernelPCA",
     "RobustKernelPCA",
     "__version__",
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from mercer.estimators.hebbian_kernel_pca import HebbianKernelPCA
     from mercer.estimators.hebbian_pca import HebbianPCA
     from mercer.estimators.kernel_pca import KernelPCA
+    from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
     from mercer.estimators.online_robust_kernel_pca import OnlineRobustKernelPCA
     from mercer.estimators.robust_kernel_pca import RobustKernelPCA
     from mercer.expansion import Expansion

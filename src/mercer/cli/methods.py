@@ -101,3 +101,12 @@ register(
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
+
+register(
+    Method(
+        "landmark-kernel-pca",
+        "mercer:LandmarkKernelPCA",
+        "kernel PCA in the span of landmarks, in one reading of any number of rows",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)

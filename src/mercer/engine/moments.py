@@ -1,0 +1,149 @@
+"""Weighted first and second moments of rows: added, subtracted, faded, merged and moved to other coordinates.
+
+Rows are taken about a fixed reference near their mean. Sums of products about a far origin cancel when they are
+centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. All sums are kept in float64;
+blocks of float32 rows are multiplied in float32 and added in float64.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.arrays import Array
+
+_FAR = 0.99  # share of the second moment that is due to the mean's distance from the reference, where it is moved
+_LEAST_WEIGHT = 1e-200  # lighter rows count as forgotten; products with subnormal numbers are slow
+
+
+@dataclass
+class Moments:
+    """Sums over rows z = k - reference with weights w."""
+
+    reference: Array  # (m,), float64, exact in float32 too, so that blocks of both kinds have one
+    total: Array  # (m,), sum w z
+    product: Array  # (m, m), sum w z z^T
+    weight: float = 0.0  # sum w
+    squares: float = 0.0  # sum w^2
+    own: float = 0.0  # sum w k(x, x)
+    single: bool = False  # whether some rows came in float32
+
+    @classmethod
+    def empty(cls, reference: Array) -> "Moments":
+        """Return the moments of no rows."""
+        m = len(reference)
+        return cls(as_reference(reference), np.zeros(m), np.zeros((m, m)))
+
+    def add_block(self, Z: Array, own: Array, weights: Array | None = None) -> None:
+        """Add rows Z, (b, m), which are overwritten; `own` is k(x, x), (b,), and no weights are ones.
+
+        Z^T Z of one array with itself is computed by BLAS's symmetric update, which does half the work. (Through scipy
+        it would hold the interpreter lock, and keep other threads waiting.)
+        """
+        first = self.weight == 0.0
+        Z -= self.reference.astype(Z.dtype)
+        if weights is None:
+            self.total += np.ones(len(Z), Z.dtype) @ Z
+            self.weight, self.squares, self.own = (
+                self.weight + len(Z),
+                self.squares + len(Z),
+                self.own + float(own.sum()),
+            )
+        else:
+            self.total += weights @ Z
+            self.weight += float(weights.sum())
+            self.squares += float(weights @ weights)
+            self.own += float(weights @ own)
+            Z *= np.sqrt(weights).astype(Z.dtype)[:, None]
+        product = Z.T @ Z
+        if first:
+            self.product = product.astype(np.float64, copy=False)
+        else:
+            self.product += product
+        self.single = self.single or Z.dtype == np.float32
+
+    def add(self, other: "Moments", sign: float = 1.0) -> None:
+        """Add the moments of other rows in the same coordinates; with sign=-1 take them out again."""
+        other = other.about(self.reference)
+        self.total += sign * other.total
+        self.product += other.product if sign == 1.0 else sign * other.product
+        self.weight += sign * other.weight
+        self.squares += sign * other.squares
+        self.own += sign * other.own
+        self.single = self.single or other.single
+
+    def fade(self, factor: float) -> None:
+        """Multiply all weights by a factor."""
+        if factor == 1.0:
+            return
+        self.total *= factor
+        self.product *= factor
+        self.weight *= factor
+        self.squares *= factor * factor
+        self.own *= factor
+
+    def about(self, reference: Array) -> "Moments":
+        """Return the same moments about another reference; itself if that is the same."""
+        shift = self.reference - reference
+        if not shift.any():
+            return self
+        cross = np.outer(self.total + 0.5 * self.weight * shift, shift)
+        return replace(
+            self,
+            reference=reference,
+            total=self.total + self.weight * shift,
+            product=self.product + (cross + cross.T),
+        )
+
+    def settled(self) -> "Moments":
+        """Return the moments about a reference near the mean: itself unless the mean has gone far from it."""
+        spread = float(np.trace(self.product))
+        far = self.weight > 0 and float(self.total @ self.total) > _FAR * self.weight * spread
+        return self.about(as_reference(self.mean)) if far else self
+
+    def mapped(self, T: Array) -> "Moments":
+        """Return the moments of the rows T k; T is (m', m)."""
+        reference = as_reference(T @ self.reference)
+        shift = T @ self.reference - reference
+        total = T @ self.total
+        cross = np.outer(total + 0.5 * self.weight * shift, shift)
+        return replace(
+            self,
+            reference=reference,
+            total=total + self.weight * shift,
+            product=T @ self.product @ T.T + (cross + cross.T),
+        )
+
+    def copy(self) -> "Moments":
+        """Return moments that can be changed without changing these."""
+        return replace(self, total=self.total.copy(), product=self.product.copy())
+
+    @property
+    def mean(self) -> Array:
+        """The weighted mean of the rows, (m,)."""
+        return self.reference + self.total / max(self.weight, _LEAST_WEIGHT)
+
+    def scatter(self, center: bool) -> Array:
+        """Return sum w (k - mean)(k - mean)^T, (m, m), or sum w k k^T."""
+        if center:
+            return self.product - np.outer(self.total, self.total / max(self.weight, _LEAST_WEIGHT))
+        return self.about(np.zeros_like(self.reference)).product
+
+    @property
+    def freedom(self) -> float:
+        """What an unbiased covariance divides the centred scatter by: n - 1 where all weights are one."""
+        return self.weight - self.squares / self.weight if self.weight > 0 else 0.0
+
+
+def as_reference(point: Array) -> Array:
+    """Return the nearest point that is exact in float32, in float64; far numbers stay as they are."""
+    with np.errstate(over="ignore"):
+        rounded = point.astype(np.float32).astype(np.float64)
+    return np.where(np.isfinite(rounded), rounded, point)
+
+
+def fading_weights(n: int, forgetting: float, newer: int = 0) -> Array | None:
+    """Return the weights of n rows in order of time, when `newer` rows came after them; None where all are one."""
+    if forgetting == 1.0:
+        return None
+    weights = forgetting ** np.arange(newer + n - 1, newer - 1, -1, dtype=np.float64)
+    return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
