@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.measure import _status, row
-from mercer import KernelPCA, OnlineRobustKernelPCA, datasets, plots
+from mercer import KernelPCA, OnlineRobustKernelPCA, RobustKernelPCA, datasets, plots
 
 SEEDS = range(20)
 SQUARE = {"kernel": "poly", "degree": 2, "gamma": 1, "coef0": 0}
@@ -188,6 +188,22 @@ def memory(total=1_000_000):
     row("whole run, s", time.perf_counter() - start, "core", time.process_time() - used)
 
 
+def growth():
+    print("\nseconds as n grows, 50 features, 5 components: one pass online on 100 landmarks, batch on all rows")
+    rng = np.random.default_rng(0)
+    mixing = rng.standard_normal((50, 50)) / 7
+    OnlineRobustKernelPCA(5, gamma=0.02, landmarks=100, random_state=0).fit(stream(rng, mixing, 500))
+    row("n", "online", "batch")
+    for n in (500, 1000, 2000, 4000):
+        X, times = stream(rng, mixing, n), []
+        online = OnlineRobustKernelPCA(5, gamma=0.02, landmarks=100, random_state=0)
+        for model in (online, RobustKernelPCA(5, gamma=0.02)):
+            start = time.perf_counter()
+            model.fit(X)
+            times.append(time.perf_counter() - start)
+        row(n, *times)
+
+
 def figure(file, seed=0):
     """|cos| over the rows read, as in the paper's figure 2: plain, robust and literal runs."""
     X, C, bad = phonemes(seed)
@@ -205,11 +221,14 @@ def figure(file, seed=0):
     plots.cosine_paths(paths, times, outliers=bad, title=title).savefig(file, dpi=110)
 
 
+PARTS = {"example1": example1, "example2": example2, "speed": speed, "memory": memory, "growth": growth}
+
+
 def main(parts=()):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for name in parts or ("example1", "example2", "speed", "memory"):
-            {"example1": example1, "example2": example2, "speed": speed, "memory": memory}[name]()
+        for name in parts or PARTS:
+            PARTS[name]()
 
 
 if __name__ == "__main__":
