@@ -13,7 +13,7 @@ from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.advice import uneven, user_level
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.hebbian_landmarks import MOST_COMPONENTS, LandmarkLearning
+from mercer.estimators.hebbian_landmarks import LandmarkLearning
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
@@ -251,17 +251,6 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
     def _kept_gain(self, length: int) -> Gain:
         """Return the gain with "auto" values as they were found before."""
         return choose_gain(self.gain, self.eta0, self.smd_rate, self.smd_decay, size=self._size, length=length)
-
-    def _count(self, n: int) -> int:
-        if self.n_components is None:
-            return min(n, MOST_COMPONENTS)
-        if self.n_components > n:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {n} points; {n} components are learned.",
-                UserWarning,
-                stacklevel=user_level(),
-            )
-        return min(n, int(self.n_components))
 
     def _given(self, r: int, n: int) -> Array:
         A: Array = check_array(self.init, dtype=np.float64, input_name="init")

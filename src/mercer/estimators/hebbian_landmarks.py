@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.validation import check_rows, generator
+from mercer.estimators.validation import check_landmarks, check_rows, component_count, generator
 from mercer.events import Channel, History
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -78,10 +77,7 @@ class LandmarkLearning(KernelDecomposition):
         if self.landmarks is None or isinstance(self.landmarks, Integral):
             chosen = select_landmarks(kernel, X, self._wanted, self.selection, rng)
             return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
-        given = check_array(self.landmarks, dtype=np.float64, input_name="landmarks", accept_sparse="csr")
-        if given.shape[1] != X.shape[1]:
-            raise ValueError(f"landmarks have {given.shape[1]} features; X has {X.shape[1]}.")
-        return LandmarkMap.of(kernel, given)
+        return LandmarkMap.of(kernel, check_landmarks(self.landmarks, X.shape[1]))
 
     @property
     def _wanted(self) -> int:
@@ -161,6 +157,9 @@ class LandmarkLearning(KernelDecomposition):
             self._kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center
         ).expansion
         self.eta0_, self.smd_rate_ = 0.0, 0.0
+
+    def _count(self, n: int) -> int:
+        return component_count(self.n_components, n, MOST_COMPONENTS)
 
     def _count_quietly(self, n: int) -> int:
         return min(n, MOST_COMPONENTS if self.n_components is None else int(self.n_components))

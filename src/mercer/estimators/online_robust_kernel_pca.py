@@ -19,6 +19,7 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
+    check_landmarks,
     check_rows,
     generator,
 )
@@ -275,10 +276,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         if self.landmarks is None or isinstance(self.landmarks, Integral):
             count = most if self.landmarks is None else int(self.landmarks)
             return select_landmarks(kernel, X, count, self.selection, generator(self.random_state))
-        given: Array = check_array(self.landmarks, dtype=np.float64, input_name="landmarks")
-        if given.shape[1] != X.shape[1]:
-            raise ValueError(f"landmarks have {given.shape[1]} features; X has {X.shape[1]}.")
-        return given
+        return check_landmarks(self.landmarks, X.shape[1])
 
     def _given(self, space: Space) -> tuple[Array, Array]:
         """Return `init` in the coordinates of the space: mean (q,) and components (r, q)."""

@@ -17,8 +17,10 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
+    check_landmarks,
     check_rows,
     check_square,
+    component_count,
     generator,
 )
 from mercer.kernels.functions import Kernel
@@ -225,10 +227,7 @@ class RobustKernelPCA(KernelDecomposition):
             rng = generator(self.random_state)
             chosen = select_landmarks(kernel, X, int(self.landmarks), self.selection, rng)
             return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
-        given: Points = check_array(self.landmarks, accept_sparse="csr", dtype=np.float64, input_name="landmarks")
-        if given.shape[1] != X.shape[1]:
-            raise ValueError(f"landmarks have {given.shape[1]} features; X has {X.shape[1]}.")
-        return LandmarkMap.of(kernel, given)
+        return LandmarkMap.of(kernel, check_landmarks(self.landmarks, X.shape[1]))
 
     def _on_landmarks(self, points: LandmarkMap, X: Points) -> FeatureRows:
         F = feature_rows(points, X)
@@ -238,15 +237,7 @@ class RobustKernelPCA(KernelDecomposition):
     # -- what was asked for --------------------------------------------------------------------------------------
 
     def _count(self, n: int) -> int:
-        if self.n_components is None:
-            return min(n, _MOST_COMPONENTS)
-        if self.n_components > n:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {n} points; {n} components are computed.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return min(n, int(self.n_components))
+        return component_count(self.n_components, n, _MOST_COMPONENTS)
 
     def _given(self, n: int) -> Array | None:
         if self.init is None:

@@ -1,14 +1,16 @@
 """Checks of what users pass in: scikit-learn's, with advice added where its texts stop short."""
 
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
 from mercer.arrays import Array, Points, is_sparse
+from mercer.estimators.advice import user_level
 from mercer.kernels.functions import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
 
@@ -39,8 +41,10 @@ __all__ = [
     "Interval",
     "StrOptions",
     "check_diagonal",
+    "check_landmarks",
     "check_rows",
     "check_square",
+    "component_count",
     "generator",
 ]
 
@@ -124,3 +128,22 @@ def generator(random_state: Any) -> np.random.RandomState:
         return np.random.RandomState(int(np.random.default_rng().integers(2**32)))
     found: np.random.RandomState = check_random_state(random_state)
     return found
+
+
+def check_landmarks(landmarks: Any, n_features: int) -> Points:
+    """Return landmarks that are given as rows, in float64: expansions on fewer digits lose too much."""
+    given: Points = check_array(landmarks, dtype=np.float64, input_name="landmarks", accept_sparse="csr")
+    if given.shape[1] != n_features:
+        raise ValueError(f"landmarks have {given.shape[1]} features; X has {n_features}.")
+    return given
+
+
+def component_count(wanted: int | None, n: int, most: int) -> int:
+    """Return how many components n points allow: `most` where none were asked for; a warning where too many were."""
+    if wanted is not None and wanted > n:
+        warnings.warn(
+            f"n_components={wanted} exceeds the {n} points; {n} components are computed.",
+            UserWarning,
+            stacklevel=user_level(),
+        )
+    return min(n, most if wanted is None else int(wanted))
