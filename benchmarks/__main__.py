@@ -1,10 +1,10 @@
 """Run every benchmark: `make bench`, or one: `python -m benchmarks.exact`."""
 
-from benchmarks import exact, large, projection, tile
+from benchmarks import exact, hebbian, landmark_stream, large, projection, tile
 
 
 def main() -> None:
-    for module in (tile, exact, projection, large):
+    for module in (tile, exact, projection, hebbian, landmark_stream, large):
         print(f"\n{(module.__doc__ or '').strip()}\n")
         module.main()
 

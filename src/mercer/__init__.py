@@ -9,8 +9,10 @@ _PUBLIC = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
+    "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
     "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
+    "R1KernelPCA": "mercer.estimators.r1_kernel_pca",
     "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
     "Expansion": "mercer.expansion",
     "load": "mercer.io.persist",
@@ -22,8 +24,10 @@ __all__ = [
     "HebbianKernelPCA",
     "HebbianPCA",
     "KernelPCA",
+    "L1KernelPCA",
     "LandmarkKernelPCA",
     "OnlineRobustKernelPCA",
+    "R1KernelPCA",
     "RobustKernelPCA",
     "__version__",
     "load",
@@ -33,8 +37,10 @@ if TYPE_CHECKING:
     from mercer.estimators.hebbian_kernel_pca import HebbianKernelPCA
     from mercer.estimators.hebbian_pca import HebbianPCA
     from mercer.estimators.kernel_pca import KernelPCA
+    from mercer.estimators.l1_kernel_pca import L1KernelPCA
     from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
     from mercer.estimators.online_robust_kernel_pca import OnlineRobustKernelPCA
+    from mercer.estimators.r1_kernel_pca import R1KernelPCA
     from mercer.estimators.robust_kernel_pca import RobustKernelPCA
     from mercer.expansion import Expansion
     from mercer.io.persist import load

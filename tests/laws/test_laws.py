@@ -192,7 +192,8 @@ def test_eigenvalues_and_their_shares(cls, X):
     model = make(cls).fit(X)
     values = model.eigenvalues_
     assert (values >= 0).all()
-    assert (np.diff(values) <= 1e-12 * values.max()).all()
+    if not hasattr(model, "signs_"):  # components of the L1 norm stay in order of extraction
+        assert (np.diff(values) <= 1e-12 * values.max()).all()
     assert model.n_samples_seen_ == 60
     assert model.n_features_in_ == 5
     assert_allclose(model.explained_variance_, values / 59, rtol=1e-12)

@@ -110,3 +110,21 @@ register(
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
+
+register(
+    Method(
+        "l1-kernel-pca",
+        "mercer:L1KernelPCA",
+        "kernel PCA by sums of absolute scores, which outliers move less",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)
+
+register(
+    Method(
+        "r1-kernel-pca",
+        "mercer:R1KernelPCA",
+        "kernel PCA by unsquared distances from the subspace",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)

@@ -21,8 +21,10 @@ CLASSES: dict[str, str] = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
+    "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
     "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
+    "R1KernelPCA": "mercer.estimators.r1_kernel_pca",
     "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
 }
 """The estimators that a model file may hold, by name, with the module that defines each."""

@@ -73,10 +73,11 @@ def run_pass(state: KhaState, tiles: VisitTiles, visits: IntArray, gain: Gain, b
     run = _Pass(state, gain, order, len(visits))
     try:
         for number, group in enumerate(groups):
+            strip = strips.strip(number, run.injected[:, : group.start])
             if group.start < len(visits):
-                run.group(group.start, group.stop, strips.strip(number), block_size)
+                run.group(group.start, group.stop, strip, block_size)
             else:
-                run.finish_unvisited(group.start, group.stop, strips.strip(number))
+                run.finish_unvisited(group.start, group.stop, strip)
     finally:
         strips.close()
     run.store()
@@ -95,19 +96,20 @@ class _Pass:
         self.base = gain.base(state.eigenvalues)  # [eq. 12]; once a pass
         products = state.AK if state.BK is None else np.vstack([state.AK, state.BK])
         self.SK = products[:, order]  # S K'; entries of later visits lack the injections of this pass until then
-        self.P = np.eye(len(products))  # all left factors of this pass
+        self.P: Array = np.eye(len(products))  # all left factors of this pass
+        self.left: Array = self.P  # that of the last group
         self.injected = np.zeros((len(products), n_visits))
 
     def group(self, start: int, stop: int, strip: Strip, block_size: int) -> None:
         """Run the blocks of one group of visits."""
         past, own = slice(0, start), slice(start, stop)
-        at_start = self.P @ self.SK[:, own] + strip.gather(self.injected[:, past])  # S K'_S before the group
+        at_start = self.P @ self.SK[:, own] + strip.gather(self.injected[:, past], self.left)  # before the group
         left, new = self._blocks(at_start, strip.own, block_size)
         self._multiply(left, past)
         strip.spread(new, self.SK[:, past])
         self.SK[:, own] = left @ at_start + new @ strip.own
         self.injected[:, own] = new
-        self.P = left @ self.P
+        self.P, self.left = left @ self.P, left
 
     def _multiply(self, left: Array, past: slice) -> None:
         """Multiply all that is kept of earlier visits by a left factor, a cached part at a time."""
@@ -169,7 +171,8 @@ class _Pass:
         """Bring the products of samples that were not visited up to date."""
         padded = np.zeros((len(self.P), start))  # samples before these that were not visited have no injection
         padded[:, : self.n_visits] = self.injected
-        self.SK[:, start:stop] = self.P @ self.SK[:, start:stop] + strip.gather(padded)
+        self.SK[:, start:stop] = self.P @ self.SK[:, start:stop] + strip.gather(padded, self.left)
+        self.left = np.eye(len(self.P))
 
     def store(self) -> None:
         """Write the result of the pass back into the state."""

@@ -28,8 +28,11 @@ class Strip(Protocol):
     def own(self) -> Array:
         """Return K' among the strip's own visits, (b, b)."""
 
-    def gather(self, C: Array) -> Array:
-        """Return C K'[P, S], (p, b): what coefficients on the visits before give at the strip's visits."""
+    def gather(self, C: Array, left: Array) -> Array:
+        """Return C K'[P, S], (p, b): what coefficients on the visits before give at the strip's visits.
+
+        `left` is what the coefficients that were known when this strip was begun have been multiplied by since.
+        """
 
     def spread(self, C: Array, out: Array) -> None:
         """Add C K'[S, P] to `out`, (p, start): what coefficients on the strip's visits give at the visits before."""
@@ -44,6 +47,7 @@ class VisitTiles:
 
     def __init__(self, operator: Operator, hold: bool | None = None) -> None:
         self.operator = operator
+        self._space: tuple[list[Array], list[Array]] = ([], [])
         self.shape, self.weights, self.center = operator.shape, operator.weights, operator.center
         n = operator.shape[0]
         fits = n * n * 8 <= memory_budget() or isinstance(operator, GivenOperator)
@@ -81,7 +85,7 @@ class VisitTiles:
         """Return the strips of a pass, one for each of the consecutive groups of visits."""
         if self._held is not None:
             return HeldStrips(self._held, order, groups)
-        return MadeStrips(_source(self.operator), self.row_means[order], self.mean_norm, order, groups)
+        return MadeStrips(_source(self.operator), self.row_means[order], self.mean_norm, order, groups, self._space)
 
 
 def _source(operator: Operator) -> SymmetricTiles:
@@ -96,7 +100,7 @@ class HeldStrips:
     def __init__(self, K: Array, order: IntArray, groups: list[slice]) -> None:
         self._K, self._order, self._groups = K, order, groups
 
-    def strip(self, number: int) -> Strip:
+    def strip(self, number: int, known: Array) -> Strip:
         """Return the strip of a group."""
         group = self._groups[number]
         return _HeldStrip(self._K[np.ix_(self._order[group], self._order[: group.stop])], group.start)
@@ -109,7 +113,7 @@ class _HeldStrip:
     def __init__(self, K: Array, start: int) -> None:
         self._past, self.own = K[:, :start], K[:, start:]
 
-    def gather(self, C: Array) -> Array:
+    def gather(self, C: Array, left: Array) -> Array:
         return np.asarray(C @ self._past.T)
 
     def spread(self, C: Array, out: Array) -> None:
@@ -121,23 +125,33 @@ class MadeStrips:
     """Strips that are made when they are needed; those of the next group while this one is computed with."""
 
     def __init__(
-        self, source: SymmetricTiles, means: Array, mean_norm: float, order: IntArray, groups: list[slice]
+        self,
+        source: SymmetricTiles,
+        means: Array,
+        mean_norm: float,
+        order: IntArray,
+        groups: list[slice],
+        space: tuple[list[Array], list[Array]],  # for tiles of even and of odd strips; grows, and serves the next pass
     ) -> None:
         self._source, self._means, self._mean_norm = source, means, mean_norm
         self._rows = source.blocks.rows[order]
         self._groups = groups
         self._size = max(group.stop - group.start for group in groups)
-        self._space: tuple[list[Array], list[Array]] = ([], [])  # of even and of odd strips
+        self._space = space
         self._pool = ThreadPoolExecutor(source.threads - 1) if source.threads > 1 else None
         self._own = np.empty(self._size**2)
-        self._next = self._begin(0)
+        self._next = self._begin(0, np.empty((0, 0)))
 
-    def strip(self, number: int) -> Strip:
-        """Return the strip of a group, and begin the next; groups come in turn, and a strip lasts until the next."""
+    def strip(self, number: int, known: Array) -> Strip:
+        """Return the strip of a group, and begin the next; groups come in turn, and a strip lasts until the next.
+
+        `known`, (p, start), are the coefficients on the visits before this group. The next strip's tiles are multiplied
+        by them as soon as they are made, while they are in the cache.
+        """
         strip = self._next
         strip.work.finish()
         if number + 1 < len(self._groups):
-            self._next = self._begin(number + 1)
+            self._next = self._begin(number + 1, known.copy())  # the caller goes on changing it
         return strip
 
     def close(self) -> None:
@@ -146,29 +160,38 @@ class MadeStrips:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _begin(self, number: int) -> "_MadeStrip":
+    def _begin(self, number: int, known: Array) -> "_MadeStrip":
         start, stop, space = self._groups[number].start, self._groups[number].stop, self._space[number % 2]
-        tiles, jobs = [], []
-        for number, first in enumerate(range(0, stop, _WIDTH)):
+        tiles, jobs, parts = [], [], []
+        for count, first in enumerate(range(0, stop, _WIDTH)):
             columns = slice(first, min(first + _WIDTH, stop))
-            if number == len(space):
-                space.append(np.empty(self._size * _WIDTH))
+            if count == len(space):
+                space.append(np.empty(0))
+            if space[count].size < self._size * _WIDTH:
+                space[count] = np.empty(self._size * _WIDTH)
             shape = (stop - start, columns.stop - first)
-            tile = space[number][: shape[0] * shape[1]].reshape(shape)
+            tile = space[count][: shape[0] * shape[1]].reshape(shape)
+            coefficients = known[:, columns]
+            part = np.empty((len(known), shape[0])) if coefficients.size else None
             tiles.append((columns, tile))
-            jobs.append(self._job(slice(start, stop), columns, tile))
-        return _MadeStrip(self, start, stop, tiles, _Work(jobs, self._pool, self._source.threads - 1))
+            jobs.append(self._job(slice(start, stop), columns, tile, coefficients, part))
+            if part is not None:
+                parts.append(part)
+        work = _Work(jobs, self._pool, self._source.threads - 1)
+        return _MadeStrip(self, start, stop, known.shape[1], tiles, parts, work)
 
-    def _job(self, I: slice, J: slice, tile: Array) -> Callable[[], None]:
+    def _job(self, I: slice, J: slice, tile: Array, known: Array, part: Array | None) -> Callable[[], None]:
         blocks = self._source.blocks
 
         def make() -> None:
             if blocks.dtype == tile.dtype:
                 blocks.kernel.block(self._rows[I], self._rows[J], tile)
-                return
-            short = np.empty(tile.shape, blocks.dtype)
-            blocks.kernel.block(self._rows[I], self._rows[J], short)
-            tile[:] = short
+            else:
+                short = np.empty(tile.shape, blocks.dtype)
+                blocks.kernel.block(self._rows[I], self._rows[J], short)
+                tile[:] = short
+            if part is not None:
+                np.matmul(known, tile[:, : known.shape[1]].T, out=part)
 
         return make
 
@@ -203,29 +226,44 @@ class _MadeStrip:
     """Tiles of K, not centred; products are centred instead."""
 
     def __init__(
-        self, strips: MadeStrips, start: int, stop: int, tiles: list[tuple[slice, Array]], work: "_Work"
+        self,
+        strips: MadeStrips,
+        start: int,
+        stop: int,
+        known: int,  # visits whose coefficients were known at the start
+        tiles: list[tuple[slice, Array]],
+        parts: list[Array],  # their products with the tiles, one by one: sums do not depend on who was first
+        work: "_Work",
     ) -> None:
-        self._strips, self.start, self.stop, self._tiles, self.work = strips, start, stop, tiles, work
+        self._strips, self.start, self.stop, self.work = strips, start, stop, work
+        self._known, self._tiles, self._parts = known, tiles, parts
 
     @cached_property
     def own(self) -> Array:
         return self._strips.own(slice(self.start, self.stop), self._tiles)
 
-    def _past(self) -> list[tuple[slice, Array]]:
-        before = [(J, tile) for J, tile in self._tiles if J.start < self.start]
-        return [(slice(J.start, min(J.stop, self.start)), tile[:, : self.start - J.start]) for J, tile in before]
+    def _between(self, first: int, last: int) -> list[tuple[slice, Array]]:
+        """Return the parts of tiles in the columns first..last."""
+        found = []
+        for J, tile in self._tiles:
+            columns = slice(max(J.start, first), min(J.stop, last))
+            if columns.start < columns.stop:
+                found.append((columns, tile[:, columns.start - J.start : columns.stop - J.start]))
+        return found
 
-    def gather(self, C: Array) -> Array:
+    def gather(self, C: Array, left: Array) -> Array:
         own = slice(self.start, self.stop)
         u, v = self._strips.shift(slice(0, self.start), own, C)
         product = -u[:, None] - v[:, None] * self._strips.means(own)
-        for J, tile in self._past():
+        if self._parts:
+            product += left @ np.sum(self._parts, axis=0)
+        for J, tile in self._between(self._known, self.start):
             product += C[:, J] @ tile.T
         return product
 
     def spread(self, C: Array, out: Array) -> None:
         u, v = self._strips.shift(slice(self.start, self.stop), slice(0, self.start), C)
-        for J, tile in self._past():  # all of it while a part of `out` is in the cache
+        for J, tile in self._between(0, self.start):  # all of it while a part of `out` is in the cache
             part = C @ tile
             part -= u[:, None]
             part -= v[:, None] * self._strips.means(J)

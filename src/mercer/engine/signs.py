@@ -1,0 +1,175 @@
+"""Sign iterations of L1-norm kernel PCA, compiled: abs sums of columns, flips of signs, and deflations that wait.
+
+The residual matrix is K~ = K - sum_p u_p u_p^T. K is held whole, so that a column is a contiguous row, and up to
+`PENDING` terms u_p wait beside it: sums read the upper triangle and write nothing, and only every so often all waiting
+terms are subtracted, in the same pass that sums. Serial, without the interpreter lock: threads run over strips.
+"""
+
+import numpy as np
+from numba import njit
+
+from mercer.arrays import Array, IntArray
+from mercer.kernels.compiled import prefer_wide_vectors
+
+PENDING = 4
+_BLOCK = 1024  # columns whose waiting terms stay in the first-level cache
+_FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
+_EXACT = {"contract", "nnan", "ninf", "nsz"}  # in order: an entry and its mirror image get the same last bit
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def _four_rows(
+    k0: Array, k1: Array, k2: Array, k3: Array, u0: Array, u1: Array, u2: Array, u3: Array, own: Array, down: Array
+) -> tuple[float, float, float, float]:
+    """Add |K~| of four rows k to the column sums `down`, and return the sums of the rows; `own` is U at these rows."""
+    prefer_wide_vectors()
+    a0, a1, a2, a3 = own[0, 0], own[0, 1], own[0, 2], own[0, 3]
+    b0, b1, b2, b3 = own[1, 0], own[1, 1], own[1, 2], own[1, 3]
+    c0, c1, c2, c3 = own[2, 0], own[2, 1], own[2, 2], own[2, 3]
+    d0, d1, d2, d3 = own[3, 0], own[3, 1], own[3, 2], own[3, 3]
+    s0 = s1 = s2 = s3 = a0 - a0
+    for j in range(len(down)):
+        p, q, r, s = u0[j], u1[j], u2[j], u3[j]
+        x0 = abs(k0[j] - a0 * p - b0 * q - c0 * r - d0 * s)
+        x1 = abs(k1[j] - a1 * p - b1 * q - c1 * r - d1 * s)
+        x2 = abs(k2[j] - a2 * p - b2 * q - c2 * r - d2 * s)
+        x3 = abs(k3[j] - a3 * p - b3 * q - c3 * r - d3 * s)
+        s0 += x0
+        s1 += x1
+        s2 += x2
+        s3 += x3
+        down[j] += (x0 + x1) + (x2 + x3)
+    return s0, s1, s2, s3
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def _few_rows(K: Array, U: Array, i: int, stop: int, first: int, sums: Array) -> None:
+    """Add |K~| of rows i to stop and the columns from the diagonal to `first`, in plain loops."""
+    for a in range(i, stop):
+        for b in range(a, first):
+            x = abs(K[a, b] - U[0, a] * U[0, b] - U[1, a] * U[1, b] - U[2, a] * U[2, b] - U[3, a] * U[3, b])
+            sums[a] += x
+            if b > a:
+                sums[b] += x
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def add_upper_sums(
+    K: Array,  # (n, n), symmetric
+    U: Array,  # (PENDING, n)
+    start: int,
+    stop: int,
+    sums: Array,  # (n,)
+) -> None:
+    """Add the abs sums of K~'s columns that the upper triangle's rows start to stop contribute, in K's precision."""
+    n, whole = len(K), start + (stop - start) // 4 * 4
+    for i in range(start, whole, 4):
+        _few_rows(K, U, i, i + 4, i + 4, sums)
+    for j in range(start, n, _BLOCK):
+        last = min(j + _BLOCK, n)
+        for i in range(start, whole, 4):
+            if i + 4 < last:
+                J = slice(max(j, i + 4), last)
+                k0, k1, k2, k3 = K[i, J], K[i + 1, J], K[i + 2, J], K[i + 3, J]
+                u0, u1, u2, u3 = U[0, J], U[1, J], U[2, J], U[3, J]
+                s0, s1, s2, s3 = _four_rows(k0, k1, k2, k3, u0, u1, u2, u3, U[:, i : i + 4], sums[J])
+                sums[i] += s0
+                sums[i + 1] += s1
+                sums[i + 2] += s2
+                sums[i + 3] += s3
+    _few_rows(K, U, whole, stop, n, sums)
+
+
+@njit(nogil=True, cache=True, fastmath=_EXACT)  # type: ignore[untyped-decorator]
+def subtract_and_sum(
+    K: Array,  # (n, n), rows start to stop are overwritten
+    U: Array,  # (PENDING, n)
+    start: int,
+    stop: int,
+    sums: Array,  # (n,), rows start to stop are written
+) -> None:
+    """Subtract the waiting terms from some rows, and sum the absolute values of these rows."""
+    prefer_wide_vectors()
+    n = K.shape[1]
+    sums[start:stop] = 0
+    for first in range(0, n, _BLOCK):
+        last = min(first + _BLOCK, n)
+        u0, u1, u2, u3 = U[0, first:last], U[1, first:last], U[2, first:last], U[3, first:last]
+        for i in range(start, stop):
+            row, a, b, c, d = K[i, first:last], U[0, i], U[1, i], U[2, i], U[3, i]
+            for j in range(last - first):
+                row[j] = row[j] - a * u0[j] - b * u1[j] - c * u2[j] - d * u3[j]
+            sums[i] += _abs_sum(row)
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def _abs_sum(row: Array) -> float:
+    prefer_wide_vectors()
+    total: float = row[0] - row[0]
+    for j in range(len(row)):
+        total += abs(row[j])
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def add_rows(
+    K: Array,  # (n, n)
+    rows: IntArray,  # (f,)
+    factors: Array,  # (f,), float64
+    first: int,
+    last: int,
+    v: Array,  # (n,), float64; entries first to last change
+) -> None:
+    """Add factors @ K[rows] to v: what some changed signs change in K c."""
+    prefer_wide_vectors()
+    whole, out = len(rows) // 4 * 4, v[first:last]
+    for f in range(0, whole, 4):
+        k0, k1 = K[rows[f], first:last], K[rows[f + 1], first:last]
+        k2, k3 = K[rows[f + 2], first:last], K[rows[f + 3], first:last]
+        a0, a1, a2, a3 = factors[f], factors[f + 1], factors[f + 2], factors[f + 3]
+        for j in range(last - first):
+            out[j] += (a0 * k0[j] + a1 * k1[j]) + (a2 * k2[j] + a3 * k3[j])
+    for f in range(whole, len(rows)):
+        k0, a0 = K[rows[f], first:last], factors[f]
+        for j in range(last - first):
+            out[j] += a0 * k0[j]
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def new_signs(
+    v: Array,  # (n,)
+    negligible: Array,  # (n,), sizes below which v is zero
+    c: Array,  # (n,), signs, overwritten with sgn(v), where sgn(0) = +1
+    rows: IntArray,  # (n,), filled with the rows that flip
+    factors: Array,  # (n,), filled with the change of their signs
+) -> int:
+    """Take the signs of v, and return how many are new."""
+    count = 0
+    for i in range(len(v)):
+        sign = -1.0 if v[i] < -negligible[i] else 1.0
+        if sign != c[i]:
+            rows[count] = i
+            factors[count] = sign - c[i]
+            c[i] = sign
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def best_flip(
+    diagonal: Array,  # (n,), K~_ii
+    c: Array,  # (n,)
+    v: Array,  # (n,), K~ c
+) -> tuple[int, float]:
+    """Return the sign whose flip raises c^T K~ c most, and a quarter of the gain, K~_ii - c_i v_i."""
+    best, gain = 0, diagonal[0] - c[0] * v[0]
+    for i in range(1, len(c)):
+        own = diagonal[i] - c[i] * v[i]
+        if own > gain:
+            best, gain = i, own
+    return best, gain
+
+
+def no_terms(n: int, dtype: type) -> Array:
+    """Return room for the waiting terms, all zero."""
+    return np.zeros((PENDING, n), dtype)
