@@ -18,6 +18,38 @@ _EXACT = {"contract", "nnan", "ninf", "nsz"}  # in order: an entry and its mirro
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def row_means(
+    K: Array,  # (n, n)
+    start: int,
+    stop: int,
+    means: Array,  # (n,), float64; entries start to stop are written
+) -> None:
+    """Average some rows in float64."""
+    prefer_wide_vectors()
+    for i in range(start, stop):
+        row, total = K[i], 0.0
+        for j in range(len(row)):
+            total += row[j]
+        means[i] = total / len(row)
+
+
+@njit(nogil=True, cache=True, fastmath=_EXACT)  # type: ignore[untyped-decorator]
+def centre_rows(
+    K: Array,  # (n, n), rows start to stop are overwritten
+    means: Array,  # (n,), float64
+    level: float,  # the mean of the means
+    start: int,
+    stop: int,
+) -> None:
+    """Centre some rows, in float64 whatever they are stored in; an entry and its mirror image round alike."""
+    prefer_wide_vectors()
+    for i in range(start, stop):
+        row, own = K[i], means[i]
+        for j in range(len(row)):
+            row[j] = row[j] - ((own + means[j]) - level)
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
 def _four_rows(
     k0: Array, k1: Array, k2: Array, k3: Array, u0: Array, u1: Array, u2: Array, u3: Array, own: Array, down: Array
 ) -> tuple[float, float, float, float]:
@@ -80,6 +112,23 @@ def add_upper_sums(
     _few_rows(K, U, whole, stop, n, sums)
 
 
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def add_strip_sums(
+    K: Array,  # (n, n), symmetric
+    U: Array,  # (PENDING, n)
+    starts: IntArray,  # (s,), first rows of some strips
+    height: int,
+    short: Array,  # (n,), scratch in K's precision
+    sums: Array,  # (n,), float64
+) -> None:
+    """Add what some strips of the upper triangle contribute; a strip's own sums are in K's precision."""
+    for start in starts:
+        short[:] = 0
+        add_upper_sums(K, U, start, min(start + height, len(K)), short)
+        for j in range(start, len(K)):
+            sums[j] += short[j]
+
+
 @njit(nogil=True, cache=True, fastmath=_EXACT)  # type: ignore[untyped-decorator]
 def subtract_and_sum(
     K: Array,  # (n, n), rows start to stop are overwritten
@@ -133,6 +182,42 @@ def add_rows(
         k0, a0 = K[rows[f], first:last], factors[f]
         for j in range(last - first):
             out[j] += a0 * k0[j]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def subtract_waiting(
+    U: Array,  # (p, n)
+    rows: IntArray,  # (f,)
+    factors: Array,  # (f,)
+    v: Array,  # (n,), float64
+) -> None:
+    """Subtract from v what the waiting terms take of the same rows: U^T (U[:, rows] factors)."""
+    prefer_wide_vectors()
+    for p in range(len(U)):
+        u, part = U[p], 0.0
+        for f in range(len(rows)):
+            part += u[rows[f]] * factors[f]
+        for j in range(len(v)):
+            v[j] -= part * u[j]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def measure_step(
+    v: Array,  # (n,), K~ c after the step
+    c: Array,  # (n,)
+    negligible: Array,  # (n,)
+    rows: IntArray,  # (f,), the signs that changed
+    factors: Array,  # (f,), by how much: dc
+    before: Array,  # (f,), v at these rows before the step
+) -> tuple[float, float, float]:
+    """Return c^T K~ c, the squared K~-seminorm of the step, dc^T K~ dc, and the size at which that is rounding."""
+    square = length = rounding = 0.0
+    for i in range(len(v)):
+        square += c[i] * v[i]
+    for f in range(len(rows)):
+        length += factors[f] * (v[rows[f]] - before[f])
+        rounding += abs(factors[f]) * negligible[rows[f]]
+    return square, length, rounding
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]

@@ -15,7 +15,7 @@ from scipy.linalg import solve_triangular
 
 from mercer.arrays import Array, Points
 from mercer.engine.krylov import block_krylov
-from mercer.engine.signs import best_flip, new_signs
+from mercer.engine.signs import best_flip, measure_step, new_signs
 from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
 from mercer.expansion import Expansion
@@ -26,6 +26,7 @@ _EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries
 _EIGEN_RESIDUAL = 1e-7  # only signs are taken of them
 _EIGEN_TIE = 1e-6
 _DENSE_ROWS = 300  # below this LAPACK needs milliseconds
+_NEIGHBOURS = 16  # earlier sign vectors among which a start looks for the nearest
 _MOST_STEPS = 10_000  # the iteration is finite; rounding must not make it endless
 
 
@@ -177,6 +178,7 @@ def _product(residual: Residual, c: Array, known: Array) -> Array:
     """Return K~ c, from the nearest earlier sign vector s, for which K~ s = 0."""
     if len(known) == 0:
         return residual.product(c[:, None])[:, 0]
+    known = known[-_NEIGHBOURS:]
     overlaps = known @ c
     nearest = int(np.abs(overlaps).argmax())
     rows = np.flatnonzero(c * known[nearest] * np.sign(overlaps[nearest] or 1.0) < 0)
@@ -196,10 +198,10 @@ def climb(residual: Residual, state: _State, negligible: Array) -> None:
         F, dc = rows[:count], factors[:count]
         before = state.v[F]
         residual.add(F, dc, state.v)
-        last, square = square, state.square
+        last = square
+        square, length, rounding = measure_step(state.v, state.c, negligible, F, dc, before)
         state.history.append(square)
-        # the K~-seminorm of the step, dc^T K~ dc = dc_F^T (v_new - v_old)_F, up to the rounding of v
-        if dc @ (state.v[F] - before) <= np.abs(dc) @ negligible[F]:
+        if length <= rounding:
             return
         if square <= last:  # the objective rises [kim2019, Lemma 1]; only rounding or an indefinite kernel end that
             if last - square > np.sum(negligible, where=np.isfinite(negligible)):

@@ -4,13 +4,23 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray, Points, is_sparse
-from mercer.engine.signs import PENDING, add_rows, add_upper_sums, no_terms, subtract_and_sum
+from mercer.engine.signs import (
+    PENDING,
+    add_rows,
+    add_strip_sums,
+    centre_rows,
+    no_terms,
+    row_means,
+    subtract_and_sum,
+    subtract_waiting,
+)
 from mercer.kernels.functions import Kernel, Linear
 from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, memory_budget, one_blas_thread, row_slices, run_in_threads
@@ -18,7 +28,7 @@ from mercer.solvers.exact import make_operator
 
 EXHAUSTED = 1e-12  # of the first largest K_ii: what is left of a row below this is rounding
 _ROUNDING = 8.0  # units in the last place of |phi_i| sum_j |phi_j|, which bounds every partial sum of (K c)_i
-_STRIP = 128  # rows that a thread sums before it looks for more
+_STRIP = 128  # rows whose sums are kept in single precision, if that is K's; threads take turns in strips
 _WORTH_THREADS = 2**21  # entries to read below which threads cost more than they save
 TIE = 1e-8  # columns whose (19) differs by less are equal for all that rounding can tell, and the first one wins
 _SINGLE_TIE = 1e-5
@@ -117,25 +127,30 @@ class HeldResidual:
 
     def _upper_sums(self) -> Array:
         n = len(self._K)
-        parts = np.zeros((self._threads, n))
+        parts, starts = np.zeros((self._threads, n)), np.arange(0, n, _STRIP)
 
-        def work(worker: int, rows: slice) -> None:
-            short = np.zeros(n, self._K.dtype)
-            add_upper_sums(self._K, self._waiting, rows.start, rows.stop, short)
-            parts[worker] += short
+        def work(_: int, k: int) -> None:
+            short = np.empty(n, self._K.dtype)
+            add_strip_sums(self._K, self._waiting, starts[k :: self._threads], _STRIP, short, parts[k])
 
-        self._over_strips(work)
+        self._share(work, range(self._threads), n * n)
         return np.asarray(parts.sum(axis=0))
 
     def _flush(self) -> Array:
         sums = np.empty(len(self._K))
-        self._over_strips(lambda _, rows: subtract_and_sum(self._K, self._waiting, rows.start, rows.stop, sums))
+        self._share(
+            lambda _, rows: subtract_and_sum(self._K, self._waiting, rows.start, rows.stop, sums),
+            self._pieces(),
+            self._K.size,
+        )
         self._waiting[...], self._count = 0, 0
         return sums
 
-    def _over_strips(self, work: Callable[[int, slice], None]) -> None:
+    def _pieces(self) -> list[slice]:
+        """Cut the rows, or the columns, into one piece a thread."""
         n = len(self._K)
-        self._share(work, [slice(i, min(i + _STRIP, n)) for i in range(0, n, _STRIP)], n * n)
+        width = -(-n // self._threads)
+        return [slice(i, min(i + width, n)) for i in range(0, n, width)]
 
     def column(self, j: int) -> Array:
         """Return K~[:, j]."""
@@ -145,14 +160,10 @@ class HeldResidual:
 
     def add(self, rows: IntArray, factors: Array, v: Array) -> None:
         """Add K~[:, rows] @ factors to v: rows of K, then what waits."""
-        width = -(-len(v) // self._threads)
-        pieces = [slice(i, min(i + width, len(v))) for i in range(0, len(v), width)]
-        self._share(
-            lambda _, piece: add_rows(self._K, rows, factors, piece.start, piece.stop, v), pieces, len(rows) * len(v)
-        )
-        if self._count:
-            U = self._waiting[: self._count]
-            v -= (U[:, rows] @ factors) @ U
+        entries = len(rows) * len(v)
+        pieces = self._pieces() if entries > _WORTH_THREADS else [slice(0, len(v))]
+        self._share(lambda _, part: add_rows(self._K, rows, factors, part.start, part.stop, v), pieces, entries)
+        subtract_waiting(self._waiting[: self._count], rows, factors, v)
 
     def product(self, V: Array) -> Array:
         """Return K~ V, (n, b)."""
@@ -162,7 +173,7 @@ class HeldResidual:
         def work(_: int, rows: slice) -> None:
             product[rows] = self._K[rows] @ short
 
-        self._over_strips(work)
+        self._share(work, self._pieces(), self._K.size)
         return np.asarray(product - U.T @ (U @ V))
 
     def deflate(self, c: Array, v: Array, square: float) -> Array:
@@ -356,20 +367,12 @@ def _centre(K: Array, center: bool, diagonal: Array, threads: int) -> Centring:
         _check_finite(diagonal)
         return Centring(False, weights, np.zeros(n), 0.0, float(diagonal.sum()))
     means = np.empty(n)
-    strips = [slice(i, min(i + 64, n)) for i in range(0, n, 64)]
-
-    def sum_rows(_: int, rows: slice) -> None:
-        means[rows] = K[rows].astype(np.float64, copy=False) @ weights
-
-    run_in_threads(sum_rows, strips, threads)
+    bounds = np.linspace(0, n, threads + 1).astype(int)
+    pieces = list(pairwise(bounds))
+    run_in_threads(lambda _, rows: row_means(K, *rows, means), pieces, threads)
     _check_finite(means)
-    level = float(weights @ means)
-
-    def subtract(_: int, rows: slice) -> None:
-        # the same two roundings for an entry and its mirror image
-        K[rows] = K[rows] - ((means[rows, None] + means) - level)
-
-    run_in_threads(subtract, strips, threads)
+    level = float(means.mean())
+    run_in_threads(lambda _, rows: centre_rows(K, means, level, *rows), pieces, threads)
     return Centring(True, weights, means, level, float((diagonal - 2.0 * means + level).sum()))
 
 
