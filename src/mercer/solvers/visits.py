@@ -195,8 +195,8 @@ class MadeStrips:
 
         return make
 
-    def shift(self, I: slice, J: slice, C: Array) -> tuple[Array, Array]:
-        """Return u and v with C K'[I, J] = C K[I, J] - u 1^T - v m_J^T: K' = K - m 1^T - 1 m^T + w^T K w."""
+    def shift(self, I: slice, C: Array) -> tuple[Array, Array]:
+        """Return u and v with C K'[I, J] = C K[I, J] - u 1^T - v m_J^T for all J: K' = K - m 1^T - 1 m^T + w^T K w."""
         sums = C.sum(axis=1)
         return C @ self._means[I] - self._mean_norm * sums, sums
 
@@ -253,7 +253,7 @@ class _MadeStrip:
 
     def gather(self, C: Array, left: Array) -> Array:
         own = slice(self.start, self.stop)
-        u, v = self._strips.shift(slice(0, self.start), own, C)
+        u, v = self._strips.shift(slice(0, self.start), C)
         product = -u[:, None] - v[:, None] * self._strips.means(own)
         if self._parts:
             product += left @ np.sum(self._parts, axis=0)
@@ -262,7 +262,7 @@ class _MadeStrip:
         return product
 
     def spread(self, C: Array, out: Array) -> None:
-        u, v = self._strips.shift(slice(self.start, self.stop), slice(0, self.start), C)
+        u, v = self._strips.shift(slice(self.start, self.stop), C)
         for J, tile in self._between(0, self.start):  # all of it while a part of `out` is in the cache
             part = C @ tile
             part -= u[:, None]
