@@ -5,32 +5,28 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
-from mercer.engine.moments import fading_weights
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
+    check_landmarks,
     check_rows,
     generator,
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import require_rows
-from mercer.kernels.landmarks import SELECTIONS, AldDictionary, select_landmarks
-from mercer.solvers.landmark_moments import check_kernel, exact_model, project
-from mercer.solvers.landmark_stream import LandmarkStream, same_points
-from mercer.solvers.recent_rows import RecentRows
+from mercer.kernels.landmarks import SELECTIONS
+from mercer.solvers.landmark_learner import LandmarkLearner, LandmarkPlan
+from mercer.solvers.landmark_moments import project
 
 _MOST_COMPONENTS = 10
-_WORSE, _MUCH = 2.0, 0.05  # landmarks are chosen anew when they miss more than _WORSE times what they did, plus _MUCH
 
 
 @dataclass(eq=False)
@@ -123,11 +119,7 @@ class LandmarkKernelPCA(KernelDecomposition):
     }
     _fitted_attributes = ("gamma_", "n_features_in_", "feature_names_in_")  # `expansion_` is made when asked for
 
-    _kernel: Kernel
-    _waiting: RecentRows | None = None  # the rows so far, until landmarks are chosen
-    _stream: LandmarkStream | None = None  # from then on
-    _missed: float = 0.0  # what the landmarks missed when they were chosen, as a share
-    _seen: int = 0
+    _learner: LandmarkLearner | None = None
     _solved: "_Solved"
 
     def __init__(
@@ -199,116 +191,38 @@ class LandmarkKernelPCA(KernelDecomposition):
         return check_rows(self, X, reset=reset)
 
     def _begin(self, X: Points) -> None:
-        self._check_sizes(X)
-        self._kernel = self._make_kernel(X)
-        require_rows(self._kernel)
-        self._waiting, self._stream, self._solved = None, None, _Solved()
-        self._seen, self._missed = 0, 0.0
+        plan = self._plan(self._make_kernel(X), n_features=X.shape[1])
+        require_rows(plan.kernel)
+        self._learner, self._solved = LandmarkLearner(plan), _Solved()
 
-    def _check_sizes(self, X: Points) -> None:
-        given = self._given
-        m = self._wanted if given is None else n_rows(given)
-        if given is not None and given.shape[1] != X.shape[1]:
-            raise ValueError(f"landmarks have {given.shape[1]} features; X has {X.shape[1]}.")
+    def _plan(self, kernel: Kernel, n_features: int) -> LandmarkPlan:
+        wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else None
+        by_rows = self.landmarks is not None and wanted is None
+        given = check_landmarks(self.landmarks, n_features) if by_rows else None
+        m = wanted if given is None else n_rows(given)
         if self.n_components is not None and m is not None and self.n_components > m:
             raise ValueError(
                 f"n_components={self.n_components} needs at least as many landmarks; there are {m}. Raise `landmarks`, "
                 "or ask for fewer components."
             )
-
-    @property
-    def _wanted(self) -> int | None:
-        return int(self.landmarks) if isinstance(self.landmarks, Integral) else None
-
-    @property
-    def _given(self) -> Points:
-        """Return the landmarks that the user gave, else None."""
-        if self.landmarks is None or isinstance(self.landmarks, Integral):
-            return None
-        return check_array(self.landmarks, dtype=np.float64, accept_sparse="csr", input_name="landmarks")
+        return LandmarkPlan(
+            kernel, given, wanted, self.selection, float(self.nu), self.window, float(self.forgetting), self.n_jobs
+        )
 
     def _learn(self, X: Points) -> None:
-        if self._stream is None:
-            self._wait_or_open(X)
-        else:
-            self._stream.learn(X)
-            self._renew_window()
-        self._seen += n_rows(X)
+        assert self._learner is not None
+        self._learner.learn(X, generator(self.random_state))
         self._solved.since += n_rows(X)
         if self.refresh is None:
             self._solved.expansion = None
         elif self._solved.since >= self.refresh:
             self._solve()
-        self._channel().emit("Rows learned", self._seen)
-
-    def _wait_or_open(self, X: Points) -> None:
-        rows = X if self.window is None else X[-self.window :]
-        given = self._given
-        if given is not None:
-            self._stream = self._opened(given, None, rows)
-            return
-        waiting = RecentRows() if self._waiting is None else self._waiting.copy()
-        total = len(waiting) + n_rows(rows)
-        if self.window is not None and total > self.window:
-            waiting.drop(total - self.window)
-        if self._wanted is None or len(waiting) + n_rows(rows) <= self._wanted:
-            waiting.append(rows)
-            check_kernel(self._kernel, waiting.stacked())
-            self._waiting = waiting
-            return
-        if len(waiting):
-            rows = RecentRows([*waiting.pieces, rows]).stacked()
-        self._stream = self._chosen(rows)
-        self._waiting = None
-
-    def _chosen(self, rows: Points) -> LandmarkStream:
-        """Return a stream of the rows, on landmarks chosen among them."""
-        points, dictionary = self._choose(rows)
-        stream = self._opened(points.astype(np.float64, copy=False), dictionary, rows)
-        self._missed = stream.missing_share if self.window is not None else 0.0
-        return stream
-
-    def _choose(self, rows: Points) -> tuple[Points, AldDictionary | None]:
-        wanted, rng = self._wanted, generator(self.random_state)
-        assert wanted is not None
-        # where another rule finds too few, every row that is not an exact combination is welcome
-        dictionary = AldDictionary(self._kernel, float(self.nu) if self.selection == "ald" else 0.0, wanted)
-        if self.selection == "ald":
-            dictionary.extend(rows)
-        else:
-            points = select_landmarks(self._kernel, rows, wanted, self.selection, rng)
-            if n_rows(points) == wanted:
-                return points, None
-            dictionary.extend(points)
-        if len(dictionary) == 0:
-            return rows[:1], dictionary
-        return dictionary.points, dictionary if len(dictionary) < wanted else None
-
-    def _opened(self, points: Points, dictionary: AldDictionary | None, rows: Points) -> LandmarkStream:
-        stream = LandmarkStream(
-            self._kernel,
-            points,
-            window=self.window,
-            forgetting=float(self.forgetting),
-            n_jobs=self.n_jobs,
-        )
-        stream.learn(rows)
-        stream.dictionary = dictionary
-        return stream
-
-    def _renew_window(self) -> None:
-        """Compute the window's moments anew from time to time, on new landmarks where the old ones miss too much."""
-        assert self._stream is not None
-        if not self._stream.has_turned_over:
-            return
-        self._stream.renew()
-        if self._wanted is not None and self._stream.missing_share > _WORSE * self._missed + _MUCH:
-            self._stream = self._chosen(self._stream.rows.stacked())
+        self._channel().emit("Rows learned", self._learner.seen)
 
     # -- the model -----------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._seen > 0
+        return self._learner is not None and self._learner.seen > 0
 
     @property
     def expansion_(self) -> Expansion:  # type: ignore[override]
@@ -318,16 +232,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         return self._solve() if self._solved.expansion is None else self._solved.expansion
 
     def _solve(self) -> Expansion:
+        assert self._learner is not None
         r = _MOST_COMPONENTS if self.n_components is None else int(self.n_components)
-        solved = self._solved
-        if self._stream is not None:
-            expansion, solved.freedom = self._stream.expansion(r, self.center), self._stream.freedom
-        else:
-            assert self._waiting is not None
-            rows = self._waiting.stacked().astype(np.float64, copy=False)
-            expansion = exact_model(self._kernel, rows, r, float(self.forgetting), self.center)
-            solved.freedom = _freedom(n_rows(rows), float(self.forgetting))
-        solved.expansion, solved.since = expansion, 0
+        expansion, freedom = self._learner.model(r, self.center)
+        self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
         return expansion
 
     def transform(self, X: Any) -> Array:
@@ -346,7 +254,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     def n_samples_seen_(self) -> int:
         """Number of rows seen so far, forgotten ones too."""
         check_is_fitted(self)
-        return self._seen
+        assert self._learner is not None
+        return self._learner.seen
 
     # -- merging -------------------------------------------------------------------------------------------------
 
@@ -359,70 +268,38 @@ class LandmarkKernelPCA(KernelDecomposition):
         """
         check_is_fitted(self)
         self._check_same(other)
+        assert self._learner is not None
+        assert other._learner is not None
         merged = copy(self)
-        merged._waiting = None if self._waiting is None else self._waiting.copy()
-        merged._stream = None if self._stream is None else self._stream.copy()
+        merged._learner = self._learner.followed_by(other._learner, generator(self.random_state))
         merged._solved = _Solved()
-        if other._stream is None:
-            assert other._waiting is not None
-            for piece in other._waiting.pieces:
-                merged._learn(piece)
-        else:
-            merged._stream = self._on_landmarks_of(other._stream).followed_by(other._stream, other._seen)
-            merged._waiting = None
-        merged._seen = self._seen + other._seen
         return merged
 
     def _check_same(self, other: Any) -> None:
         if not isinstance(other, LandmarkKernelPCA):
             raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; a {type(other).__name__} came.")
         check_is_fitted(other)
+        assert self._learner is not None
+        assert other._learner is not None
         for name, mine, theirs in (
             ("numbers of features", self.n_features_in_, other.n_features_in_),
-            ("kernels", self._kernel, other._kernel),
+            ("kernels", self._learner.plan.kernel, other._learner.plan.kernel),
             ("windows", self.window, other.window),
             ("rates of forgetting", self.forgetting, other.forgetting),
         ):
             if mine != theirs:
                 raise ValueError(f"Models with different {name} cannot be merged: {mine!r} and {theirs!r}.")
 
-    def _on_landmarks_of(self, theirs: LandmarkStream) -> LandmarkStream:
-        if self._stream is None:
-            assert self._waiting is not None
-            return self._opened(theirs.points, copy(theirs.dictionary), self._waiting.stacked())
-        if not same_points(self._stream.points, theirs.points):
-            raise ValueError(
-                f"Models on different landmarks cannot be merged exactly (they have {n_rows(self._stream.points)} and "
-                f"{n_rows(theirs.points)}). Give all of them the same array as `landmarks`, for example "
-                "first.expansion_.points."
-            )
-        return self._stream
-
     # -- files ---------------------------------------------------------------------------------------------------
 
     def _saved_state(self) -> dict[str, Any]:
         expansion = self.expansion_  # solved first: it is the same bits wherever the file is read
-        learning = {
-            "waiting": None if self._waiting is None else self._waiting.pieces,
-            "stream": None if self._stream is None else self._stream.state(),
-            "missed": self._missed,
-            "seen": self._seen,
-            "since": self._solved.since,
-            "freedom": self._solved.freedom,
-        }
+        assert self._learner is not None
+        learning = {**self._learner.state(), "since": self._solved.since, "freedom": self._solved.freedom}
         return {**super()._saved_state(), "expansion": expansion, "learning": learning}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
-        learning = state["learning"]
-        self._solved = _Solved(state["expansion"], learning["freedom"], learning["since"])
-        self._kernel = state["expansion"].kernel
-        self._seen, self._missed = learning["seen"], learning["missed"]
-        self._waiting = None if learning["waiting"] is None else RecentRows(learning["waiting"])
-        if learning["stream"] is not None:
-            self._stream = LandmarkStream.from_state(self._kernel, learning["stream"], self.n_jobs)
-
-
-def _freedom(n: int, forgetting: float) -> float:
-    weights = fading_weights(n, forgetting)
-    return n - 1.0 if weights is None else float(weights.sum() - (weights @ weights) / weights.sum())
+        expansion, learning = state["expansion"], state["learning"]
+        self._solved = _Solved(expansion, learning["freedom"], learning["since"])
+        self._learner = LandmarkLearner.from_state(self._plan(expansion.kernel, self.n_features_in_), learning)

@@ -8,7 +8,7 @@ belongs to the strip K'[order[start:stop], order[:stop]] of the later group.
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,8 +34,8 @@ class Strip(Protocol):
         `left` is what the coefficients that were known when this strip was begun have been multiplied by since.
         """
 
-    def spread(self, C: Array, out: Array) -> None:
-        """Add C K'[S, P] to `out`, (p, start): what coefficients on the strip's visits give at the visits before."""
+    def advance(self, left: Array, C: Array, rows: Array) -> None:
+        """Replace `rows`, (p, start), by left rows + C K'[S, P]: what coefficients C on the strip's visits add."""
 
 
 class VisitTiles:
@@ -81,11 +81,12 @@ class VisitTiles:
         """Return a copy of K'."""
         return self.operator.dense() if self._held is None else self._held.copy()
 
-    def strips(self, order: IntArray, groups: list[slice]) -> "HeldStrips | MadeStrips":
-        """Return the strips of a pass, one for each of the consecutive groups of visits."""
+    def strips(self, order: IntArray, groups: list[slice], vectors: int) -> "HeldStrips | MadeStrips":
+        """Return the strips of a pass, one for each of the consecutive groups of visits, for models of p vectors."""
         if self._held is not None:
             return HeldStrips(self._held, order, groups)
-        return MadeStrips(_source(self.operator), self.row_means[order], self.mean_norm, order, groups, self._space)
+        source = _source(self.operator)
+        return MadeStrips(source, self.row_means[order], self.mean_norm, order, groups, vectors, self._space)
 
 
 def _source(operator: Operator) -> SymmetricTiles:
@@ -116,9 +117,10 @@ class _HeldStrip:
     def gather(self, C: Array, left: Array) -> Array:
         return np.asarray(C @ self._past.T)
 
-    def spread(self, C: Array, out: Array) -> None:
-        for first in range(0, out.shape[1], _WIDTH):
-            out[:, first : first + _WIDTH] += C @ self._past[:, first : first + _WIDTH]
+    def advance(self, left: Array, C: Array, rows: Array) -> None:
+        for first in range(0, rows.shape[1], _WIDTH):  # all of it while a part of `rows` is in the cache
+            part = slice(first, first + _WIDTH)
+            rows[:, part] = left @ rows[:, part] + C @ self._past[:, part]
 
 
 class MadeStrips:
@@ -131,11 +133,12 @@ class MadeStrips:
         mean_norm: float,
         order: IntArray,
         groups: list[slice],
+        vectors: int,
         space: tuple[list[Array], list[Array]],  # for tiles of even and of odd strips; grows, and serves the next pass
     ) -> None:
         self._source, self._means, self._mean_norm = source, means, mean_norm
         self._rows = source.blocks.rows[order]
-        self._groups = groups
+        self._groups, self._vectors = groups, vectors
         self._size = max(group.stop - group.start for group in groups)
         self._space = space
         self._pool = ThreadPoolExecutor(source.threads - 1) if source.threads > 1 else None
@@ -165,20 +168,24 @@ class MadeStrips:
         tiles, jobs, parts = [], [], []
         for count, first in enumerate(range(0, stop, _WIDTH)):
             columns = slice(first, min(first + _WIDTH, stop))
-            if count == len(space):
-                space.append(np.empty(0))
-            if space[count].size < self._size * _WIDTH:
-                space[count] = np.empty(self._size * _WIDTH)
-            shape = (stop - start, columns.stop - first)
-            tile = space[count][: shape[0] * shape[1]].reshape(shape)
+            tile = _Tile(self._room(space, count), self._vectors, stop - start, columns)
             coefficients = known[:, columns]
-            part = np.empty((len(known), shape[0])) if coefficients.size else None
-            tiles.append((columns, tile))
-            jobs.append(self._job(slice(start, stop), columns, tile, coefficients, part))
+            part = np.empty((len(known), stop - start)) if coefficients.size else None
+            tiles.append(tile)
+            jobs.append(self._job(slice(start, stop), columns, tile.K, coefficients, part))
             if part is not None:
                 parts.append(part)
         work = _Work(jobs, self._pool, self._source.threads - 1)
         return _MadeStrip(self, start, stop, known.shape[1], tiles, parts, work)
+
+    def _room(self, space: list[Array], count: int) -> Array:
+        """Return the space for the tile of this number, large enough for any strip."""
+        needed = (self._vectors + self._size + 2) * _WIDTH
+        if count == len(space):
+            space.append(np.empty(0))
+        if space[count].size < needed:
+            space[count] = np.empty(needed)
+        return space[count]
 
     def _job(self, I: slice, J: slice, tile: Array, known: Array, part: Array | None) -> Callable[[], None]:
         blocks = self._source.blocks
@@ -204,18 +211,15 @@ class MadeStrips:
         """Return the inner products of visits with the mean."""
         return self._means[J]
 
-    def own(self, I: slice, tiles: list[tuple[slice, Array]]) -> Array:
+    def own(self, I: slice, tiles: "list[_Tile]") -> Array:
         """Return K' among the visits of a strip."""
         size = I.stop - I.start
         own = self._own[: size * size].reshape(size, size)
-        for J, tile in tiles:
-            first = max(J.start, I.start)
+        for tile in tiles:
+            J, first = tile.columns, max(tile.columns.start, I.start)
             if first < J.stop:
-                np.subtract(
-                    tile[:, first - J.start :],
-                    self._means[first : J.stop],
-                    out=own[:, first - I.start : J.stop - I.start],
-                )
+                target = own[:, first - I.start : J.stop - I.start]
+                np.subtract(tile.K[:, first - J.start :], self._means[first : J.stop], out=target)
         own -= self._means[I, None] - self._mean_norm
         if self._source.blocks.kernel.unit_diagonal:
             np.fill_diagonal(own, 1.0 - 2.0 * self._means[I] + self._mean_norm)
@@ -231,7 +235,7 @@ class _MadeStrip:
         start: int,
         stop: int,
         known: int,  # visits whose coefficients were known at the start
-        tiles: list[tuple[slice, Array]],
+        tiles: "list[_Tile]",
         parts: list[Array],  # their products with the tiles, one by one: sums do not depend on who was first
         work: "_Work",
     ) -> None:
@@ -245,10 +249,11 @@ class _MadeStrip:
     def _between(self, first: int, last: int) -> list[tuple[slice, Array]]:
         """Return the parts of tiles in the columns first..last."""
         found = []
-        for J, tile in self._tiles:
+        for tile in self._tiles:
+            J = tile.columns
             columns = slice(max(J.start, first), min(J.stop, last))
             if columns.start < columns.stop:
-                found.append((columns, tile[:, columns.start - J.start : columns.stop - J.start]))
+                found.append((columns, tile.K[:, columns.start - J.start : columns.stop - J.start]))
         return found
 
     def gather(self, C: Array, left: Array) -> Array:
@@ -256,18 +261,38 @@ class _MadeStrip:
         u, v = self._strips.shift(slice(0, self.start), C)
         product = -u[:, None] - v[:, None] * self._strips.means(own)
         if self._parts:
-            product += left @ np.sum(self._parts, axis=0)
+            product += left @ reduce(lambda total, part: np.add(total, part, out=total), self._parts)
         for J, tile in self._between(self._known, self.start):
             product += C[:, J] @ tile.T
         return product
 
-    def spread(self, C: Array, out: Array) -> None:
+    def advance(self, left: Array, C: Array, rows: Array) -> None:
         u, v = self._strips.shift(slice(self.start, self.stop), C)
-        for J, tile in self._between(0, self.start):  # all of it while a part of `out` is in the cache
-            part = C @ tile
-            part -= u[:, None]
-            part -= v[:, None] * self._strips.means(J)
-            out[:, J] += part
+        factors = np.hstack([left, C, -u[:, None], -v[:, None]])
+        for tile in self._tiles:
+            if tile.columns.start < self.start:
+                columns = slice(tile.columns.start, min(tile.columns.stop, self.start))
+                tile.advance(factors, rows[:, columns], self._strips.means(columns))
+
+
+class _Tile:
+    """K between a strip's visits and some columns, stacked so that one product brings the rows of a model forward.
+
+    [rows; K; 1; m], (p + b + 2, w): what is kept at the columns, the kernel, and what centres a product with it.
+    """
+
+    def __init__(self, space: Array, p: int, b: int, columns: slice) -> None:
+        self.columns, self._p, self._b = columns, p, b
+        width = columns.stop - columns.start
+        self._stacked = space[: (p + b + 2) * width].reshape(p + b + 2, width)
+        self.K = self._stacked[p : p + b]
+
+    def advance(self, factors: Array, rows: Array, means: Array) -> None:
+        """Replace `rows` by factors [rows; K; 1; m]."""
+        stacked = self._stacked[:, : rows.shape[1]]
+        stacked[: self._p] = rows
+        stacked[-2], stacked[-1] = 1.0, means
+        np.matmul(factors, stacked, out=rows)
 
 
 class _Work:
