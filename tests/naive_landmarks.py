@@ -55,3 +55,12 @@ def ald(K, nu: float, limit: int, least: float = 1e-10) -> list[int]:
         if own - explained > max(nu * mean, least * own, 0.0) and len(chosen) < limit:
             chosen.append(t)
     return chosen
+
+
+def greedy_kpca(K, count: int) -> list[int]:
+    """Rows that lower the total squared reconstruction error most, each found by trying all."""
+    chosen: list[int] = []
+    for _ in range(count):
+        others = [i for i in range(len(K)) if i not in chosen]
+        chosen.append(min(others, key=lambda i: float(np.trace(schur_complement(K, [*chosen, i])))))
+    return chosen

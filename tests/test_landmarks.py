@@ -30,7 +30,7 @@ STORAGES = {
     "csr_matrix": sp.csr_matrix,
     "csr_array": sp.csr_array,
 }
-ROW_RULES = ["uniform", "rpcholesky", "ald"]  # their landmarks are rows of X
+ROW_RULES = ["uniform", "rpcholesky", "ald", "greedy_kpca"]  # their landmarks are rows of X
 
 
 def dense(X) -> np.ndarray:
@@ -67,7 +67,7 @@ def test_landmarks_are_distinct_and_as_many_as_asked_for(kernel, selection, stor
     if selection in ROW_RULES:
         assert as_set(points) <= as_set(X)
     assert_array_equal(dense(points), dense(choose(kernel, X, 12, selection)))
-    if selection != "ald":
+    if selection not in ("ald", "greedy_kpca"):
         assert as_set(points) != as_set(choose(kernel, X, 12, selection, seed=1))
 
 
@@ -222,7 +222,7 @@ def test_pivoting_keeps_within_the_memory_budget(monkeypatch, rng):
     [Sigmoid(0.5, -1.0), Sigmoid(2.0, 0.3), PairFunction(lambda x, y: -abs(x - y).sum())],
     ids=lambda k: k.name,
 )
-@pytest.mark.parametrize("selection", ["rpcholesky", "ald", "auto"])
+@pytest.mark.parametrize("selection", ["rpcholesky", "ald", "greedy_kpca", "auto"])
 def test_an_indefinite_kernel_has_landmarks_too(kernel, selection, rng):
     X = rng.standard_normal((50, 3))
     own = kernel.diagonal(X)
@@ -240,6 +240,49 @@ def test_a_function_as_kernel_gets_the_same_pivots(rng):
     as_pairs = PairFunction(lambda x, y: float(np.exp(-0.5 * ((x - y) ** 2).sum())))
     for selection in ("rpcholesky", "ald"):
         assert_array_equal(choose(as_pairs, X, 8, selection), choose(RBF(0.5), X, 8, selection))
+
+
+# -- greedy kernel PCA -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("kernel", [RBF(0.2), Polynomial(0.3, 1.0, 2), Laplacian(0.2)], ids=lambda k: k.name)
+def test_greedy_rows_lower_the_reconstruction_error_most(kernel, storage, rng):
+    X = STORAGES[storage](rng.standard_normal((50, 4)))
+    K = kernel(dense(X).astype(np.float64))
+    chosen = places(choose(kernel, X, 9, "greedy_kpca"), X)
+    assert chosen == naive_landmarks.greedy_kpca(K, 9)
+
+
+def test_greedy_rows_explain_more_than_pivots(usps_hundred):
+    K = RBF(0.005)(usps_hundred)
+    left = {}
+    for rule in ("rpcholesky", "greedy_kpca"):
+        chosen = places(choose(RBF(0.005), usps_hundred, 40, rule), usps_hundred)
+        left[rule] = np.trace(naive_landmarks.schur_complement(K, chosen))
+    assert left["greedy_kpca"] < 0.95 * left["rpcholesky"]
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_greedy_rows_stop_at_the_rank(scale, rng):
+    X = rng.standard_normal((60, 3)) * scale
+    X[30:] = X[:30]
+    assert choose(Linear(), X, 50, "greedy_kpca").shape == (3, 3)
+    assert choose(Polynomial(1 / scale**2, 1.0, 2), X, 50, "greedy_kpca").shape == (10, 3)
+
+
+def test_greedy_rows_are_chosen_from_a_sample(monkeypatch, rng):
+    monkeypatch.setattr(rules, "_GREEDY_ROWS", 30)
+    asked = []
+    monkeypatch.setattr(rules, "greedy_rows", lambda kernel, rows, count: asked.append(len(rows)) or [0])
+    X = rng.standard_normal((200, 2))
+    choose(RBF(1.0), X, 7, "greedy_kpca")
+    choose(RBF(1.0), X, 40, "greedy_kpca")
+    with config_context(working_memory=0.125):
+        choose(RBF(1.0), np.vstack([X] * 20), 190, "greedy_kpca")
+        budget = tiling.memory_budget()
+    assert asked[:2] == [30, 40]
+    assert asked[2] == min(190, int(np.sqrt(budget / 8)))
 
 
 # -- which rule is better --------------------------------------------------------------------------

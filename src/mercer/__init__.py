@@ -8,6 +8,7 @@ from mercer.version import __version__
 _PUBLIC = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
+    "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
     "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
@@ -23,6 +24,7 @@ __all__ = [
     "Expansion",
     "HebbianKernelPCA",
     "HebbianPCA",
+    "IncrementalKernelPCA",
     "KernelPCA",
     "L1KernelPCA",
     "LandmarkKernelPCA",
@@ -36,6 +38,7 @@ __all__ = [
 if TYPE_CHECKING:
     from mercer.estimators.hebbian_kernel_pca import HebbianKernelPCA
     from mercer.estimators.hebbian_pca import HebbianPCA
+    from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
     from mercer.estimators.kernel_pca import KernelPCA
     from mercer.estimators.l1_kernel_pca import L1KernelPCA
     from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA

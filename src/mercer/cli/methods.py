@@ -113,6 +113,15 @@ register(
 
 register(
     Method(
+        "incremental-kernel-pca",
+        "mercer:IncrementalKernelPCA",
+        "kernel PCA by updates with every few rows, on a library of points that does not grow",
+        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
+    )
+)
+
+register(
+    Method(
         "l1-kernel-pca",
         "mercer:L1KernelPCA",
         "kernel PCA by sums of absolute scores, which outliers move less",

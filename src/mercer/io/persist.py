@@ -20,6 +20,7 @@ from mercer.version import __version__
 CLASSES: dict[str, str] = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
+    "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
     "KernelPCA": "mercer.estimators.kernel_pca",
     "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",

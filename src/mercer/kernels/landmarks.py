@@ -15,13 +15,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import RBF, Kernel
+from mercer.kernels.greedy_kpca import greedy_rows
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.tiles import PointBlocks, available_threads, memory_budget, one_blas_thread
 
-SELECTIONS = ("auto", "uniform", "kmeans", "rpcholesky", "ald")
+SELECTIONS = ("auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca")
 
 _KMEANS_ROWS, _KMEANS_ROWS_EACH = 3000, 10
 _KMEANS_ITERATIONS = 10
+_GREEDY_ROWS = 3000  # among which greedy kernel PCA chooses: it holds their kernel matrix
 _DRAWS_EACH = 4  # rows drawn for each one wanted, so that repeated rows can be left out
 _DRAWN = 64  # pivots drawn at once
 _STREAM_ROWS = 256  # rows of a stream looked at together
@@ -255,9 +257,20 @@ def _ald(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> P
     return dictionary.points if len(dictionary) else _uniform(kernel, X, 1, rng)
 
 
+# -- greedy kernel PCA -----------------------------------------------------------------------------
+
+
+def _greedy_kpca(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
+    """Return the rows of a sample that, one by one, lower its mean squared reconstruction error most."""
+    sample = _sample(X, min(max(_GREEDY_ROWS, count), int(np.sqrt(memory_budget() / 8))), rng)
+    chosen = greedy_rows(kernel, sample, min(count, n_rows(sample)))
+    return sample[chosen] if chosen else _uniform(kernel, X, 1, rng)  # no row has a length
+
+
 _RULES: dict[str, Callable[[Kernel, Points, int, np.random.RandomState], Points]] = {
     "uniform": _uniform,
     "kmeans": _kmeans,
     "rpcholesky": _rpcholesky,
     "ald": _ald,
+    "greedy_kpca": _greedy_kpca,
 }

@@ -3,6 +3,7 @@
 from mercer.plots.convergence import convergence
 from mercer.plots.hebbian import mode_decay
 from mercer.plots.images import denoising, image_grid
+from mercer.plots.incremental import distance_curves, score_contours, stream_history
 from mercer.plots.model import scores, spectrum
 from mercer.plots.robust import sample_weights
 from mercer.plots.robust_online import cosine_paths
@@ -11,9 +12,12 @@ __all__ = [
     "convergence",
     "cosine_paths",
     "denoising",
+    "distance_curves",
     "image_grid",
     "mode_decay",
     "sample_weights",
+    "score_contours",
     "scores",
     "spectrum",
+    "stream_history",
 ]

@@ -1,0 +1,187 @@
+"""Inner loops of reduced sets, compiled: which points to drop, and what the span of chosen points leaves over.
+
+Serial, without the interpreter lock.
+"""
+
+import numpy as np
+from numba import njit
+
+from mercer.arrays import Array, IntArray
+from mercer.kernels.compiled import prefer_wide_vectors
+
+_FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def products(
+    rows: Array,  # (N, q)
+    x: Array,  # (q,)
+    out: Array,  # (N,), written
+) -> None:
+    """Write the inner products of all rows with x."""
+    prefer_wide_vectors()
+    for i in range(len(rows)):
+        row, total = rows[i], 0.0
+        for j in range(len(x)):
+            total += row[j] * x[j]
+        out[i] = total
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def combination(
+    factors: Array,  # (N,)
+    rows: Array,  # (N, q)
+    out: Array,  # (q,), written
+) -> None:
+    """Write the sum of all rows, each times its factor."""
+    prefer_wide_vectors()
+    whole = len(rows) // 4 * 4
+    out[:] = 0.0
+    for i in range(0, whole, 4):
+        a0, a1, a2, a3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+        r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for j in range(len(out)):
+            out[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
+    for i in range(whole, len(rows)):
+        a0, r0 = factors[i], rows[i]
+        for j in range(len(out)):
+            out[j] += a0 * r0[j]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def dot(a: Array, b: Array) -> float:
+    """Return the inner product of two vectors."""
+    prefer_wide_vectors()
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def drop_cheapest(
+    inverse: Array,  # (n, n), inverse of the Gram matrix; overwritten
+    coef: Array,  # (s, n), weighted coefficients; overwritten
+    count: int,
+) -> IntArray:
+    """Return the points to drop, one after the other always the cheapest.
+
+    Without point j the vectors are sum_k coef_kj^2 / inverse_jj farther away, squared, from the span of the rest.
+    """
+    prefer_wide_vectors()
+    n, s = len(inverse), len(coef)
+    alive = np.ones(n, np.bool_)
+    dropped = np.empty(count, np.int64)
+    for turn in range(count):
+        costs = np.zeros(n)
+        for k in range(s):
+            row = coef[k]
+            for j in range(n):
+                costs[j] += row[j] * row[j]
+        best, least = -1, np.inf
+        for j in range(n):
+            if alive[j]:
+                cost = costs[j] / inverse[j, j] if inverse[j, j] > 0.0 else 0.0
+                if best < 0 or cost < least:
+                    best, least = j, cost
+        dropped[turn] = best
+        alive[best] = False
+        if inverse[best, best] > 0.0:
+            column = inverse[best] / inverse[best, best]
+            _subtract_outer(inverse, inverse[best].copy(), column)
+            _subtract_outer(coef, coef[:, best].copy(), column)
+    return dropped
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def _subtract_outer(matrix: Array, left: Array, right: Array) -> None:
+    prefer_wide_vectors()
+    for i in range(len(left)):
+        row, factor = matrix[i], left[i]
+        if factor != 0.0:
+            for j in range(len(right)):
+                row[j] -= factor * right[j]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def _column_squares(rows: Array) -> Array:
+    prefer_wide_vectors()
+    sums = np.zeros(rows.shape[1])
+    for k in range(len(rows)):
+        row = rows[k]
+        for i in range(len(sums)):
+            sums[i] += row[i] * row[i]
+    return sums
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def rank_library(
+    aim: Array,  # (v, n), <r_k, phi(x_i)> for the vectors that a pre-image is to fit, times w_k
+    served: Array,  # (u, n), the same for all vectors that a point serves
+    own: Array,  # (n,), k(x_i, x_i)
+    missing: Array,  # (n,), squared distances of phi(x_i) from the span
+    floor: float,
+) -> tuple[int, float, int, float]:
+    """Return the point of largest (27) and its value, and the point of largest gain and that gain.
+
+    The gain is by how much the squared distances of the vectors served fall if the point joins the span. Points of
+    which no more than the share `floor` is outside the span are out; -1 if there is no other.
+    """
+    heights, gains = _column_squares(aim), _column_squares(served)
+    start, height, best, gain = -1, 0.0, -1, 0.0
+    for i in range(len(own)):
+        if missing[i] > floor * own[i]:
+            if heights[i] > height * own[i]:
+                start, height = i, heights[i] / own[i]
+            if gains[i] > gain * missing[i]:
+                best, gain = i, gains[i] / missing[i]
+    return start, height, best, gain
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def outside_span(
+    inverse: Array,  # (m, m), lower triangular: q = inverse phi(Y) is an orthonormal basis of the span
+    values: Array,  # (m,), k(Y, y)
+    own: float,  # k(y, y)
+    inside: Array,  # (m,), written: <q, phi(y)>
+) -> float:
+    """Return the squared distance of phi(y) from the span."""
+    rest = own
+    for i in range(len(values)):
+        inside[i] = dot(inverse[i, : i + 1], values[: i + 1])
+        rest -= inside[i] * inside[i]
+    return rest
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def join_span(
+    m: int,  # points so far
+    inside: Array,  # (m,), <q, phi(y)>
+    rest: float,  # squared distance of phi(y) from the span
+    values: Array,  # (n,), k(X, y)
+    coef: Array,  # (s, n), the vectors, times w_k
+    inverse: Array,  # (size, size), row m is written
+    basis: Array,  # (size, n), <q, phi(x_i)>, row m is written
+    heights: Array,  # (s, n), changed
+    missing: Array,  # (n,), changed
+    residual: Array,  # (s, n + size), coefficients of the vectors' residuals on X and Y, changed
+) -> None:
+    """Let phi(y) join the span: one more orthonormal vector, taken out of all residuals."""
+    prefer_wide_vectors()
+    n, root = len(values), np.sqrt(rest)
+    combination(inside, basis[:m], basis[m])
+    combination(inside, inverse[:m, :m], inverse[m, :m])
+    fresh, mixture = basis[m], inverse[m]
+    for i in range(n):
+        fresh[i] = (values[i] - fresh[i]) / root
+        missing[i] -= fresh[i] * fresh[i]
+    for j in range(m):
+        mixture[j] /= -root
+    mixture[m] = 1.0 / root
+    for k in range(len(coef)):
+        overlap = dot(coef[k], fresh)
+        row, rows = heights[k], residual[k, n:]
+        for i in range(n):
+            row[i] -= overlap * fresh[i]
+        for j in range(m + 1):
+            rows[j] -= overlap * mixture[j]

@@ -1,0 +1,313 @@
+"""`IncrementalKernelPCA`: kernel PCA of streams by updates of an SVD, on a library of points that does not grow."""
+
+import time
+from copy import copy
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.update_history import Record, UpdateHistory
+from mercer.estimators.validation import (
+    KERNEL_CONSTRAINTS,
+    OUTPUT_CONSTRAINTS,
+    Interval,
+    StrOptions,
+    check_rows,
+    generator,
+)
+from mercer.expansion import Expansion
+from mercer.kernels.functions import Kernel
+from mercer.kernels.landmark_map import require_rows
+from mercer.kernels.tiles import one_blas_thread
+from mercer.metrics import subspace_distance
+from mercer.solvers.incremental import nothing_yet, updated
+from mercer.solvers.incremental_merge import merged
+from mercer.solvers.incremental_model import IncrementalModel, StreamOptions
+from mercer.solvers.reduced_set import Method
+
+_MOST_COMPONENTS = 10
+
+
+class IncrementalKernelPCA(KernelDecomposition):
+    """Kernel PCA of a stream by updates of an SVD in feature space, in constant memory [chin2007].
+
+    Components, singular values and mean of all rows so far are updated with every few new rows, exactly but for what
+    `rank` components cannot hold. They are expressed by a library of points; when it has grown beyond
+    (rank + 1) * preimages points, it is replaced by a smaller one that represents them best. No rows wait: after every
+    call the model describes all rows that came.
+
+    Parameters
+    ----------
+    n_components : int or None
+        None: 10.
+    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
+        gamma=None and gamma="median" look at the first chunk only.
+    rank : int or None
+        r of the paper: components that are carried along, of which the first `n_components` are shown. What is beyond
+        them in one update is lost to the next, so more are more accurate. None: the larger of 2 n_components and
+        n_components + 3. The first (rank + 1) * preimages rows lose nothing: of these the model is exact kernel PCA.
+    preimages : int
+        p of the paper: points of the library for each component and for the mean.
+    batch_size : int
+        i of the paper: rows of one update. Chunks with more are cut; a smaller one, or what is left over, is an update
+        of its own.
+    compression : {"subset", "preimage"} or None
+        How the library is reduced. "subset": to those of its points that represent components and mean best, by
+        backward elimination. "preimage": to new points, approximate pre-images, as in the paper; a point of the library
+        is taken where it is the better one. None: never; all rows are kept, an update takes longer and longer, and the
+        only error is what is beyond `rank` components.
+    center : bool
+        Centre in feature space. False is the kernel SVD of the stream: the kernel is taken as it is.
+    forgetting : float
+        In (0, 1]: each row's weight is multiplied by this whenever a further one comes. 1: all rows count alike.
+    random_state : as in `KernelPCA`
+        For compressions that draw; those offered now do not.
+    preimage, alpha, verbose : as in `KernelPCA`
+
+    Attributes
+    ----------
+    expansion_ : Expansion
+        The model. Its `n_seen` is the number of rows, with forgetting the rounded sum of their weights.
+    eigenvalues_ : ndarray
+        Squared singular values: those of the centred kernel matrix of the rows, row and column i multiplied by the
+        root of the weight of row i.
+    explained_variance_ : ndarray
+        eigenvalues_ / (n - 1); with forgetting n - 1 is W - sum w^2 / W, W the sum of the weights w.
+    explained_variance_ratio_ : ndarray
+        Against the whole variation, what components and library miss included.
+    history_ : dict of arrays, one value an update
+        "update" its number, "n_seen" rows so far, "residual" their mean squared distance from the components shown,
+        "seconds" of the update, "points" of the library, and "distance" to the `reference` given to `fit` or
+        `partial_fit`, else nan. Of more than 10,000 updates only every second is kept, then every fourth, and so on.
+    n_samples_seen_ : int
+        All rows seen so far, forgotten ones too.
+    gamma_ : float
+
+    References
+    ----------
+    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+    Processing 16 (2007).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import IncrementalKernelPCA
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> model = IncrementalKernelPCA(n_components=5, gamma=1e-3)
+    >>> for first in range(0, 1700, 100):
+    ...     model = model.partial_fit(X[first : first + 100])
+    >>> model.transform(X[1700:]).shape
+    (97, 5)
+    >>> model.expansion_.n_points
+    110
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        **OUTPUT_CONSTRAINTS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "rank": [Interval(Integral, 1, None, closed="left"), None],
+        "preimages": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "compression": [StrOptions({"subset", "preimage"}), None],
+        "center": ["boolean"],
+        "forgetting": [Interval(Real, 0, 1, closed="right")],
+        "random_state": ["random_state"],
+    }
+
+    _kernel: Kernel
+    _model: IncrementalModel
+    _history: UpdateHistory
+    _seed: int = 0
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        rank: int | None = None,
+        preimages: int = 10,
+        batch_size: int = 30,
+        compression: Method | None = "subset",
+        center: bool = True,
+        forgetting: float = 1.0,
+        preimage: str = "auto",
+        alpha: float = 1.0,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.rank = rank
+        self.preimages = preimages
+        self.batch_size = batch_size
+        self.compression = compression
+        self.center = center
+        self.forgetting = forgetting
+        self.preimage = preimage
+        self.alpha = alpha
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> "IncrementalKernelPCA":
+        """Forget everything and learn from the rows of X, dense or CSR, in order.
+
+        `reference` is a fitted model or an `Expansion`; `history_` then tells the distance to its components.
+        """
+        X = self._check_learnable(X, reset=True)
+        self._begin(X)
+        self._learn(X, reference)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None, *, reference: Any = None) -> "IncrementalKernelPCA":
+        """Learn from the rows of X, going on from where the model stands. A chunk that fails leaves it as it was.
+
+        `reference` is a fitted model or an `Expansion`; `history_` then tells the distance to its components.
+        """
+        first = not hasattr(self, "expansion_")
+        X = self._check_learnable(X, reset=first)
+        if first:
+            self._begin(X)
+        self._learn(X, reference)
+        return self
+
+    def _check_learnable(self, X: Any, reset: bool) -> Points:
+        if self._precomputed:
+            raise ValueError(
+                "IncrementalKernelPCA needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so."
+            )
+        return check_rows(self, X, reset=reset)
+
+    def _begin(self, X: Points) -> None:
+        self._options()  # fails before anything is changed
+        self._kernel = self._make_kernel(X)
+        require_rows(self._kernel)
+        self._seed = int(generator(self.random_state).randint(2**31))
+        self._model = nothing_yet(X)
+        self._history = UpdateHistory()
+
+    @property
+    def _shown(self) -> int:
+        return _MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+
+    def _options(self) -> StreamOptions:
+        shown = self._shown
+        rank = max(2 * shown, shown + 3) if self.rank is None else int(self.rank)
+        if rank < shown:
+            raise ValueError(
+                f"rank={rank} is too small for n_components={shown}: the components shown are the first of those "
+                "carried along. Raise `rank`, or leave it at None."
+            )
+        return StreamOptions(
+            rank=rank,
+            size=(rank + 1) * int(self.preimages),
+            compression=self.compression,
+            forgetting=float(self.forgetting),
+            center=bool(self.center),
+            seed=self._seed,
+        )
+
+    def _learn(self, X: Points, reference: Any) -> None:
+        model, options, channel = self._model, self._options(), self._channel()
+        records, step = [], int(self.batch_size)
+        with one_blas_thread():
+            for first in range(0, n_rows(X), step):
+                start = time.perf_counter()
+                model = updated(model, self._kernel, X[first : first + step], options)
+                records.append(self._record(model, time.perf_counter() - start, reference))
+                channel.emit("Rows learned", model.seen)
+        self._settle(model, records)
+
+    def _record(self, model: IncrementalModel, seconds: float, reference: Any = None) -> Record:
+        distance = float("nan") if reference is None else subspace_distance(self._expansion_of(model), reference)
+        return model.seen, model.residual(self._shown), seconds, n_rows(model.points), distance
+
+    def _expansion_of(self, model: IncrementalModel) -> Expansion:
+        return model.expansion(self._kernel, self._shown, self.center)
+
+    def _settle(self, model: IncrementalModel, records: list[Record]) -> None:
+        self._model, self.expansion_ = model, self._expansion_of(model)
+        self._history.extend(records)
+
+    # -- the model -----------------------------------------------------------------------------------------------
+
+    @property
+    def explained_variance_(self) -> Array:
+        """Variance along each component: eigenvalues_ / (n - 1), or the like for weighted rows."""
+        freedom = self._model.freedom
+        return self.eigenvalues_ / (freedom if freedom > 1e-9 else 1.0)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of rows seen so far, forgotten ones too."""
+        check_is_fitted(self)
+        return self._model.seen
+
+    @property
+    def history_(self) -> dict[str, Array]:
+        """What each update did: rows seen, residual, seconds, points held, distance to a reference."""
+        if not hasattr(self, "expansion_"):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet: it has no history_.")
+        return self._history.arrays()
+
+    # -- merging -------------------------------------------------------------------------------------------------
+
+    def merge(self, other: "IncrementalKernelPCA") -> "IncrementalKernelPCA":
+        """Return the model that saw the rows of this one and then those of another; both stay as they are.
+
+        Exact but for what `rank` components cannot hold, and for the compression of the common library. Both need the
+        same kernel, centring and forgetting; the other parameters are this one's, and so is the history, to which one
+        record is added. Many models are best merged two by two, and the results again.
+        """
+        check_is_fitted(self)
+        self._check_same(other)
+        result, start = copy(self), time.perf_counter()
+        with one_blas_thread():
+            model = merged(self._model, other._model, self._kernel, self._options())
+        result._history = self._history.copy()
+        result._settle(model, [self._record(model, time.perf_counter() - start)])
+        return result
+
+    def _check_same(self, other: Any) -> None:
+        if not isinstance(other, IncrementalKernelPCA):
+            raise TypeError(f"Only an IncrementalKernelPCA can be merged with one; a {type(other).__name__} came.")
+        check_is_fitted(other)
+        for name, mine, theirs in (
+            ("numbers of features", self.n_features_in_, other.n_features_in_),
+            ("kernels", self._kernel, other._kernel),
+            ("centring", self.center, other.center),
+            ("rates of forgetting", self.forgetting, other.forgetting),
+        ):
+            if mine != theirs:
+                raise ValueError(f"Models with different {name} cannot be merged: {mine!r} and {theirs!r}.")
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _saved_state(self) -> dict[str, Any]:
+        kept = {f.name: getattr(self._model, f.name) for f in fields(self._model) if f.name != "points"}
+        learning = {"model": kept, "history": self.history_, "seed": self._seed}
+        return {**super()._saved_state(), "learning": learning}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        super()._restore_state(state)
+        learning = state["learning"]
+        self._kernel, self._seed = self.expansion_.kernel, learning["seed"]
+        self._model = IncrementalModel(points=self.expansion_.points, **learning["model"])
+        self._history = UpdateHistory(learning["history"])

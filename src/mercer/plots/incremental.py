@@ -1,0 +1,115 @@
+"""Figures of streams: how near a growing model comes to a reference, what it leaves, and what it holds."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array
+from mercer.plots.canvas import ACCENT, INK, canvas, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DISTANCE = "subspace distance"
+_GRID, _MARGIN = 80, 0.15  # points of a side of the contours' grid, and space around the rows
+_LEVELS = 12
+
+
+def distance_curves(
+    runs: Mapping[str, Any],  # a fitted model, (m,) values, or (repeats, m)
+    n_seen: npt.ArrayLike | None = None,  # (m,), rows before each value
+    *,
+    title: str = "",
+    quantity: str = _DISTANCE,
+    log: bool = True,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw a distance over the rows seen, one line a run [chin2007, figures 2 and 3].
+
+    Of several repeats the mean is drawn, in a band from their tenth to their ninetieth percentile. A model is drawn by
+    its `history_`, with the distance to the `reference` that it was fitted with.
+    """
+    if not runs:
+        raise ValueError("There is nothing to draw: give at least one run, {'name': values}.")
+    figure = canvas(figure, 5.5, 3.8)
+    axes = plain_axes(figure, title, "rows seen", quantity)
+    for name, run in runs.items():
+        steps, values = _curve(name, run, n_seen)
+        line = axes.plot(steps, values.mean(axis=0), label=name, linewidth=1.5)[0]
+        if len(values) > 1:
+            low, high = np.quantile(values, (0.1, 0.9), axis=0)
+            axes.fill_between(steps, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+    if log:
+        axes.set_yscale("log", nonpositive="mask")
+    axes.grid(True, which="major", alpha=0.3)
+    axes.legend(frameon=False, fontsize=8, labelcolor=INK)
+    return figure
+
+
+def _curve(name: str, run: Any, n_seen: npt.ArrayLike | None) -> tuple[Array, Array]:
+    """Return the rows seen, (m,), and the values, (repeats, m)."""
+    history = getattr(run, "history_", None)
+    if history is not None:
+        if not np.isfinite(history["distance"]).any():
+            raise ValueError(f"The model {name!r} has no record of distances. Fit it with reference=, a fitted model.")
+        return history["n_seen"], history["distance"][None]
+    values = np.atleast_2d(np.asarray(run, np.float64))
+    steps = np.arange(1, values.shape[1] + 1) if n_seen is None else np.asarray(n_seen)
+    if values.ndim != 2 or values.shape[1] != len(steps):
+        raise ValueError(
+            f"Run {name!r} needs one value for each of the {len(steps)} steps; its shape is {values.shape}."
+        )
+    return steps, values
+
+
+def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
+    """Draw what an incremental model leaves of the rows seen, how many points it holds, and its distance if known."""
+    history = model.history_
+    shown = [("residual", "mean squared distance from the components"), ("points", "points of the library")]
+    if np.isfinite(history["distance"]).any():
+        shown.append(("distance", "subspace distance to the reference"))
+    figure = canvas(figure, 3.6 * len(shown), 3)
+    for panel, (name, title) in zip(figure.subfigures(1, len(shown), squeeze=False)[0], shown, strict=True):
+        axes = plain_axes(panel, title, "rows seen", "")
+        axes.plot(history["n_seen"], history[name], color=ACCENT, linewidth=1.5)
+        axes.set_ylim(bottom=0)
+        axes.grid(True, alpha=0.3)
+    return figure
+
+
+def score_contours(
+    models: Mapping[str, Any], X: npt.ArrayLike, n_components: int = 3, *, figure: "Figure | None" = None
+) -> "Figure":
+    """Draw the scores of all points of the plane around the rows of X, one panel a component [chin2007, Table II].
+
+    One row a model; signs are those of the first model, so that equal components look equal.
+    """
+    rows = np.asarray(X, np.float64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise ValueError(f"Contours need rows with two features; these have the shape {rows.shape}.")
+    figure = canvas(figure, 2.4 * n_components, 2.2 * len(models))
+    across, up = _grid(rows)
+    plane = np.column_stack([across.ravel(), up.ravel()])
+    first: Array | None = None
+    panels = figure.subplots(len(models), n_components, squeeze=False, sharex=True, sharey=True)
+    for line, (name, model) in zip(panels, models.items(), strict=True):
+        scores = np.asarray(model.transform(plane))[:, :n_components]
+        first = scores if first is None else first
+        scores = scores * np.where(np.sum(scores * first, axis=0) < 0, -1.0, 1.0)
+        for k, axes in enumerate(line):
+            field = scores[:, k].reshape(across.shape)
+            axes.contourf(across, up, field, _LEVELS, cmap="Greys", alpha=0.6)
+            axes.contour(across, up, field, _LEVELS, colors=ACCENT, linewidths=0.8)
+            axes.scatter(*rows.T, s=1.5, color="#d62728", linewidths=0)
+            axes.set_title(f"{name}, component {k + 1}", loc="left", fontsize=8, color=INK)
+            axes.tick_params(labelsize=7)
+    return figure
+
+
+def _grid(rows: Array) -> tuple[Array, Array]:
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    space = _MARGIN * np.where(high > low, high - low, 1.0)
+    across, up = np.meshgrid(*(np.linspace(a, b, _GRID) for a, b in zip(low - space, high + space, strict=True)))
+    return across, up
