@@ -1,12 +1,33 @@
-"""Run every benchmark: `make bench`, or one: `python -m benchmarks.exact`."""
+"""Measure Mercer against its peers: `make bench`, or `python -m benchmarks [objective ...] [-o FOLDER] [--list]`.
 
-from benchmarks import exact, hebbian, landmark_stream, large, projection, tile
+Every objective runs in processes of its own, all its solvers in turn on the same data. Peers that are not installed are
+listed with the reason. More detailed runs: `python -m benchmarks.exact`, `.hebbian`, `.incremental`, `.l1`, ...
+"""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.suite import report, runner
 
 
 def main() -> None:
-    for module in (tile, exact, projection, hebbian, landmark_stream, large):
-        print(f"\n{(module.__doc__ or '').strip()}\n")
-        module.main()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("objectives", nargs="*", help="which to run (default: all)")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("build/bench"), help="folder for JSON, table and plot"
+    )
+    parser.add_argument("--list", action="store_true", help="list the objectives and stop")
+    given = parser.parse_args()
+    if given.list:
+        for name in runner.names():
+            print(f"{name:16} {runner.load(name).question}")
+        return
+    found = {}
+    for name in given.objectives or runner.names():
+        found[name] = (runner.load(name), runner.run(name))
+        print("\n".join(report.lines(*found[name])), flush=True)
+        report.write(given.output, found)
+    print(f"\nWritten to {given.output}: results.json, results.md, ratios.png")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 import mercer
-from mercer.cli import console, demo, fit, info, project
+from mercer.cli import console, demo, denoise, fit, info, outliers, project, reproduce, track
 from mercer.errors import MercerError
 
 # What goes wrong because of data, files or parameters; anything else is a defect and shows its traceback.
@@ -56,7 +56,7 @@ def root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Kernel PCA on files: fit a model, project, score and denoise rows with it.
+    """Kernel PCA on files: fit a model, project, score and denoise rows with it, or clean an image.
 
     Files are told by their suffix: .npy, .npz, .csv, .tsv, .parquet, .jsonl; - is standard input or output.
     """
@@ -65,6 +65,9 @@ def root(
 app.command("fit")(fit.fit)
 app.command("transform")(project.transform)
 app.command("score")(project.score)
-app.command("denoise")(project.denoise)
+app.command("outliers")(outliers.outliers)
+app.command("denoise")(denoise.denoise)
 app.command("info")(info.info)
 app.command("demo")(demo.demo)
+app.command("reproduce")(reproduce.reproduce)
+app.command("track")(track.track)

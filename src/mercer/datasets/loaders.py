@@ -11,6 +11,8 @@ import numpy as np
 from sklearn import datasets as bundled
 from sklearn.utils import Bunch
 
+from mercer.datasets import openml
+
 _HERE = Path(__file__).resolve()
 _WAYS = ("MERCER_DATA", "../shared/data")
 
@@ -70,22 +72,42 @@ def data_home() -> Path | None:
     return next((folder for folder in candidates if folder.is_dir()), None)
 
 
-def load(name: str, *, allow_substitute: bool = True) -> Bunch:
+def archive(name: str, home: Path | None = None) -> Path | None:
+    """Return the file of a data set, in `home` or in `data_home()`; None if it is not there."""
+    folder = data_home() if home is None else home
+    path = None if folder is None else folder / _source(name).file
+    return path if path is not None and path.is_file() else None
+
+
+def load(name: str, *, allow_substitute: bool = True, allow_download: bool = False, home: Path | None = None) -> Bunch:
     """Return a data set as a Bunch with `X`, usually `y`, and `source`, which says what it really is.
+
+    `home` is the folder with the archives instead of `data_home()`. With `allow_download`, sets that OpenML has are
+    fetched through scikit-learn where there is no archive.
 
     >>> from mercer import datasets
     >>> digits = datasets.load("usps")  # doctest: +SKIP
     """
-    if name not in _SOURCES:
-        raise ValueError(f"There is no data set {name!r}; known are {', '.join(NAMES)}.")
-    source, home = _SOURCES[name], data_home()
-    path = None if home is None else home / source.file
-    if path is not None and path.is_file():
-        with np.load(path, allow_pickle=False) as archive:
-            return Bunch(source=source.what, **{key: archive[key] for key in archive.files})
+    source, path = _source(name), archive(name, home)
+    if path is not None:
+        with np.load(path, allow_pickle=False) as arrays:
+            return Bunch(source=source.what, **{key: arrays[key] for key in arrays.files})
+    failure = ""
+    if allow_download and name in openml.SETS:
+        try:
+            return Bunch(source=f"{source.what}, from OpenML", **openml.fetch(openml.SETS[name]))
+        except OSError as error:
+            failure = f" OpenML could not be reached ({error})."
     if source.substitute is None or not allow_substitute:
         raise FileNotFoundError(
-            f"{source.what} is not on this machine. Put {source.file} into a folder and set {_WAYS[0]} to that folder."
+            f"{source.what} is not on this machine.{failure} "
+            f"Put {source.file} into a folder and set {_WAYS[0]} to that folder."
         )
     warnings.warn(f"{source.what}: not on this machine; using {source.substitute_name}.", UserWarning, stacklevel=2)
     return Bunch(source=source.substitute_name, **source.substitute())
+
+
+def _source(name: str) -> _Source:
+    if name not in _SOURCES:
+        raise ValueError(f"There is no data set {name!r}; known are {', '.join(NAMES)}.")
+    return _SOURCES[name]

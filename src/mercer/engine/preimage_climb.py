@@ -102,7 +102,7 @@ def climb_gaussian(
         t = min(max(best_t, 2.0**-_HALVINGS), 1.0)
         if height - before < rise * height:
             break
-    return height
+    return height  # type: ignore[no-any-return]
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]

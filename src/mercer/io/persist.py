@@ -21,7 +21,9 @@ CLASSES: dict[str, str] = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
+    "KernelOutlierDetector": "mercer.tasks.outlier",
     "KernelPCA": "mercer.estimators.kernel_pca",
+    "KernelSpectralClustering": "mercer.tasks.spectral",
     "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
     "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
@@ -34,6 +36,7 @@ FORMAT, VERSION = "mercer", "1"
 MAX_BYTES = 16 * 2**30
 MAX_HEADER = 64 * 2**20  # the parsed header takes many times this; a file cannot ask for more memory
 STALE_SECONDS = 3600.0
+_MAX_MODELS = 4  # that hold each other
 _UNKNOWN = "0" * 64  # stands where the checksum goes
 _AGAIN = "Restore the file from a backup, or save the model again."
 
@@ -42,16 +45,30 @@ Path = str | os.PathLike[str]
 
 def save(estimator: Any, path: Path) -> None:
     """Write a fitted estimator to a file, so that the old or the new model is there whatever happens."""
+    arrays: Arrays = {}
+    node = _encode_model(estimator, arrays)
+    write_model(path, {**node, "mercer": __version__}, arrays)
+
+
+def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dict[str, Any]:
+    """Turn an estimator into a node; one that it holds as a parameter goes without state, a fitted one with it."""
     name = type(estimator).__name__
     if not is_allowed(estimator, CLASSES):
         raise NotSaveableError(
             f"{type(estimator).__module__}.{name} cannot be saved; a model file holds {', '.join(CLASSES)}, "
             "and no subclass of these. Save an instance of one of these classes."
         )
-    arrays: Arrays = {}
-    params = {key: encode(value, arrays, key) for key, value in estimator.get_params(deep=False).items()}
-    state = {key: encode(value, arrays, key) for key, value in estimator._saved_state().items()}
-    write_model(path, {"class": name, "mercer": __version__, "params": params, "state": state}, arrays)
+
+    def encoded(values: dict[str, Any], fitted: bool) -> dict[str, Any]:
+        return {
+            key: {"$": "model", **_encode_model(value, arrays, fitted=fitted)}
+            if is_allowed(value, CLASSES)
+            else encode(value, arrays, key)
+            for key, value in values.items()
+        }
+
+    node = {"class": name, "params": encoded(estimator.get_params(deep=False), False)}
+    return {**node, "state": encoded(estimator._saved_state(), True)} if fitted else node
 
 
 def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
@@ -62,19 +79,28 @@ def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
     """
     header, arrays = read_model(path, max_bytes)
     with _about(path):
-        cls = resolve(header.get("class"), CLASSES)
-        params, state = _decoded(header, "params", arrays), _decoded(header, "state", arrays)
-        try:
-            estimator = cls(**params)
+        return _decode_model(header, arrays, str(header.get("mercer")))
+
+
+def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int = 0) -> Any:
+    """Make the estimator that a node describes."""
+    if depth > _MAX_MODELS:
+        raise ModelFileError(f"its models are nested deeper than {_MAX_MODELS} levels. {_AGAIN}")
+    cls = resolve(node.get("class"), CLASSES)
+    params = _decoded(node, "params", arrays, version, depth)
+    state = _decoded(node, "state", arrays, version, depth) if depth == 0 or "state" in node else None
+    try:
+        estimator = cls(**params)
+        if state is not None:
             estimator._restore_state(state)
-        except MissingExtraError:
-            raise
-        except Exception as error:
-            raise ModelFileError(
-                f"its {header['class']}, saved by mercer {header.get('mercer')}, does not fit mercer "
-                f"{__version__}: {error}. Load it with that version, or fit and save the model again."
-            ) from error
-        return estimator
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        raise ModelFileError(
+            f"its {node['class']}, saved by mercer {version}, does not fit mercer "
+            f"{__version__}: {error}. Load it with that version, or fit and save the model again."
+        ) from error
+    return estimator
 
 
 def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
@@ -224,11 +250,16 @@ def _arrays(data: bytes) -> Arrays:
         raise ModelFileError(f"safetensors cannot read its arrays: {error!r}. {_AGAIN}") from error
 
 
-def _decoded(header: dict[str, Any], part: str, arrays: Arrays) -> dict[str, Any]:
+def _decoded(header: dict[str, Any], part: str, arrays: Arrays, version: str, depth: int) -> dict[str, Any]:
     nodes = header.get(part)
     if not isinstance(nodes, dict):
         raise ModelFileError(f"the description of its model has no {part}. {_AGAIN}")
-    return {key: decode(node, arrays, key) for key, node in nodes.items()}
+    return {
+        key: _decode_model(node, arrays, version, depth + 1)
+        if isinstance(node, dict) and node.get("$") == "model"
+        else decode(node, arrays, key)
+        for key, node in nodes.items()
+    }
 
 
 def _replace(target: str, pieces: Iterable[bytes | memoryview]) -> None:

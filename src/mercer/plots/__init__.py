@@ -5,19 +5,29 @@ from mercer.plots.hebbian import mode_decay
 from mercer.plots.images import denoising, image_grid
 from mercer.plots.incremental import distance_curves, score_contours, stream_history
 from mercer.plots.model import scores, spectrum
+from mercer.plots.motion import stick_figures
+from mercer.plots.outlier import control_chart, input_space, precision_recall, principal_spaces
 from mercer.plots.robust import sample_weights
 from mercer.plots.robust_online import cosine_paths
+from mercer.plots.tracking import roc_curves, track_strip
 
 __all__ = [
+    "control_chart",
     "convergence",
     "cosine_paths",
     "denoising",
     "distance_curves",
     "image_grid",
+    "input_space",
     "mode_decay",
+    "precision_recall",
+    "principal_spaces",
+    "roc_curves",
     "sample_weights",
     "score_contours",
     "scores",
     "spectrum",
+    "stick_figures",
     "stream_history",
+    "track_strip",
 ]

@@ -54,7 +54,8 @@ def _independent(unit: Array) -> tuple[IntArray, Array]:
 
 def _inverse(factor: Array) -> Array:
     inverse = np.tril(lapack.dpotri(factor, lower=1)[0])
-    return inverse + np.tril(inverse, -1).T
+    full: Array = inverse + np.tril(inverse, -1).T
+    return full
 
 
 def refit(gram: Array, inner: Array) -> Array:

@@ -1,0 +1,93 @@
+"""One table of ratios with their spread, the same as JSON, and a plot."""
+
+import dataclasses
+import json
+import platform
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.suite.plan import Objective, Record
+
+
+def ratios(record: Record, records: Iterable[Record]) -> list[float]:
+    """Return how many times faster than the fastest peer a solver was, round by round."""
+    peers = [
+        r for r in records if r.peer and r.seconds and (r.objective, r.dataset) == (record.objective, record.dataset)
+    ]
+    if record.peer or not peers or not record.seconds:
+        return []
+    peer = min(peers, key=lambda r: float(np.median(r.seconds)))
+    theirs = [*peer.seconds, *[float(np.median(peer.seconds))] * len(record.seconds)]
+    return [t / s for t, s in zip(theirs, record.seconds, strict=False)]
+
+
+def exponents(records: list[Record]) -> dict[str, float]:
+    """Return the slope of log time against log size for each solver."""
+    found = {}
+    for solver in dict.fromkeys(r.solver for r in records):
+        points = [(float(r.dataset), float(np.median(r.seconds))) for r in records if r.solver == solver and r.seconds]
+        if len(points) > 2:
+            sizes, seconds = np.log(points).T
+            found[solver] = float(np.polyfit(sizes, seconds, 1)[0])
+    return found
+
+
+def lines(objective: Objective, records: list[Record]) -> list[str]:
+    """Return the rows of the table for one objective, in Markdown."""
+    quality = objective.quality_name or "quality"
+    text = [f"\n### {objective.name}: {objective.question}\n"]
+    if objective.bar:
+        text.append(f"Expected: {objective.bar}\n")
+    text += [f"| data | solver | seconds | times the fastest peer | {quality} | MB |", "|---|---|---|---|---|---|"]
+    for record in records:
+        text.append(
+            f"| {record.dataset} | {record.solver}{' (peer)' if record.peer else ''} | {_cells(record, records)} |"
+        )
+    if objective.growth:
+        text.append("")
+        text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
+    return text
+
+
+def _cells(record: Record, records: list[Record]) -> str:
+    if record.failure:
+        return f"{record.failure.splitlines()[0][:160]} | | | "
+    times = ratios(record, records)
+    spread = f"**{np.median(times):.2f}** ({min(times):.2f} to {max(times):.2f})" if times else ""
+    quality = "" if record.quality is None else f"{record.quality:.4g}"
+    memory = "" if record.megabytes is None else f"{record.megabytes:.0f}"
+    return f"{np.median(record.seconds):.4g} | {spread} | {quality} | {memory}"
+
+
+def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> None:
+    """Write results.json, results.md and ratios.png."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content: dict[str, Any] = {
+        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "records": [dataclasses.asdict(record) for _, records in found.values() for record in records],
+    }
+    (folder / "results.json").write_text(json.dumps(content, indent=1))
+    text = [line for objective, records in found.values() for line in lines(objective, records)]
+    (folder / "results.md").write_text("\n".join(text) + "\n")
+    _draw(folder / "ratios.png", [record for _, records in found.values() for record in records])
+
+
+def _draw(path: Path, records: list[Record]) -> None:
+    import matplotlib.pyplot as plt
+
+    rows = [(record, times) for record in records if (times := ratios(record, records))]
+    if not rows:
+        return
+    figure, axes = plt.subplots(figsize=(9, 1 + 0.28 * len(rows)), layout="constrained")
+    for place, (_, times) in enumerate(rows):
+        axes.plot([min(times), max(times)], [place, place], color="0.6", lw=2, zorder=1)
+        axes.scatter(np.median(times), place, color="C0" if np.median(times) >= 1 else "C3", zorder=2)
+    axes.axvline(1, color="0.3", lw=1)
+    axes.set_yticks(range(len(rows)), [f"{r.objective}, {r.dataset}: {r.solver}" for r, _ in rows], fontsize=7)
+    axes.set(xscale="log", xlabel="times as fast as the fastest peer (right of 1: faster)")
+    axes.invert_yaxis()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

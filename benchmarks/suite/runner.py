@@ -1,0 +1,123 @@
+"""Run objectives: every solver is called once untimed (it compiles), then all in turn, round by round."""
+
+import dataclasses
+import gc
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from benchmarks.measure import ROOT, resident_growth
+from benchmarks.suite import objectives
+from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
+
+_SLOW = 20.0  # seconds; what takes longer untimed is timed once only
+
+
+def names() -> list[str]:
+    """Return the names of all objectives."""
+    return sorted(module.name for module in iter_modules(objectives.__path__))
+
+
+def load(name: str) -> Objective:
+    """Return an objective."""
+    found: Objective = import_module(f"benchmarks.suite.objectives.{name}").OBJECTIVE
+    return found
+
+
+def run_in_fresh_process(name: str, dataset: str, solver: str = "") -> list[Record]:
+    """Run one data set of an objective, or one solver on it, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.suite.runner", name, dataset, solver]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    lines = done.stdout.strip().splitlines()
+    if done.returncode == 0 and lines:
+        return [Record(**record) for record in json.loads(lines[-1])]
+    return [_died(load(name), dataset, s, done) for s in load(name).solvers if solver in ("", s.name)]
+
+
+def run(name: str) -> list[Record]:
+    """Run an objective on all its data sets."""
+    objective, found = load(name), []
+    for dataset in objective.datasets:
+        parts = [s.name for s in objective.solvers] if objective.isolated else [""]
+        for part in parts:
+            found += run_in_fresh_process(name, dataset, part)
+    return found
+
+
+def measure(objective: Objective, dataset: str, solvers: list[Solver]) -> list[Record]:
+    """Time solvers on one data set, in this process."""
+    data = objective.datasets[dataset]()
+    records = [Record(objective.name, dataset, solver.name, solver.peer, []) for solver in solvers]
+    calls = [_warmed(objective, dataset, solver, record, data) for solver, record in zip(solvers, records, strict=True)]
+    for turn in range(objective.rounds):
+        for solver, record, call in zip(solvers, records, calls, strict=True):
+            if call is not None and turn < min(call[1], solver.rounds or objective.rounds):
+                record.seconds.append(_timed(call[0]) / solver.steps)
+    return records
+
+
+def _warmed(
+    objective: Objective, dataset: str, solver: Solver, record: Record, data: Any
+) -> tuple[Callable[[], Any], int] | None:
+    """Return a call that has been made once, and how often to time it; None if it fails."""
+    reason = objective.skip.get((dataset, solver.name))
+    try:
+        if reason:
+            raise CannotRunError(reason)
+        call = solver.prepare(data)
+        start = time.perf_counter()
+        if objective.isolated:
+            results: list[Any] = []
+            record.megabytes = resident_growth(lambda: results.append(call()))
+            result = results[0]
+        else:
+            result = call()
+        spent = result.seconds if isinstance(result, SelfTimed) else time.perf_counter() - start
+        value = result.value if isinstance(result, SelfTimed) else result
+        if objective.quality is not None:
+            record.quality = float(objective.quality(data, value))
+    except MemoryError as error:
+        record.failure = f"out of memory: {error}"
+    except CannotRunError as reason_given:
+        record.failure = str(reason_given)
+    except Exception as error:
+        record.failure = f"{type(error).__name__}: {error}"
+    else:
+        if spent > _SLOW:
+            record.seconds.append(spent / solver.steps)
+            return None
+        return call, objective.rounds
+    return None
+
+
+def _timed(call: Callable[[], Any]) -> float:
+    gc.collect()
+    start = time.perf_counter()
+    result = call()
+    return result.seconds if isinstance(result, SelfTimed) else time.perf_counter() - start
+
+
+def _died(objective: Objective, dataset: str, solver: Solver, done: Any) -> Record:
+    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    text = f"killed by signal {-done.returncode}" if done.returncode < 0 else last
+    return Record(objective.name, dataset, solver.name, solver.peer, [], failure=text)
+
+
+def main() -> None:
+    name, dataset, only = sys.argv[1:4]
+    objective = load(name)
+    if objective.isolated:
+        limit = int(objective.memory_limit_gb * 2**30)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    solvers = [solver for solver in objective.solvers if only in ("", solver.name)]
+    print(json.dumps([dataclasses.asdict(record) for record in measure(objective, dataset, solvers)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""`mercer denoise`: clean an image by its own windows, or rows by a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from mercer.cli import console, project
+from mercer.cli.options import ChunkRows
+from mercer.io.pictures import SUFFIXES, Pixels, is_picture, read_picture, write_picture
+from mercer.tasks.patches import PatchDenoiser
+
+Source = Annotated[Path, typer.Argument(metavar="IMAGE or MODEL", help="An image, or a model saved by `mercer fit`.")]
+Rows = Annotated[
+    str | None, typer.Argument(metavar="[DATA]", help="With a model: the rows, in a file, or - for standard input.")
+]
+Out = Annotated[str, typer.Option("--out", "-o", help="Where to write; rows also go to - as text.")]
+
+
+def denoise(
+    source: Source,
+    data: Rows = None,
+    out: Out = "-",
+    window: Annotated[int, typer.Option(min=2, help="Width of the windows of an image, in pixels.")] = 9,
+    stride: Annotated[int, typer.Option(min=1, help="Pixels between windows; smaller is better and slower.")] = 2,
+    noise: Annotated[
+        float | None, typer.Option(min=0.0, help="Standard deviation of the noise in grey values; else estimated.")
+    ] = None,
+    split: Annotated[int, typer.Option(min=1, help="Learn SPLIT x SPLIT parts of the image separately.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="For the choice of windows to learn from.")] = 0,
+    chunk_rows: ChunkRows = 4096,
+) -> None:
+    """Clean an image, or replace each row by the one that the components of a model can express.
+
+    mercer denoise noisy.png -o clean.png
+
+    mercer denoise model.mercer noisy.csv -o clean.csv
+    """
+    if data is not None:
+        project.denoise(source, data, out, chunk_rows)
+        return
+    if not is_picture(source):
+        raise ValueError(
+            f"{source} is not an image ({', '.join(SUFFIXES)}). To clean rows give a model and data: "
+            "mercer denoise model.mercer noisy.csv -o clean.csv"
+        )
+    if not is_picture(out):
+        raise ValueError(f"Say where the image goes, for example -o clean.png; --out is {out!r}.")
+    task = PatchDenoiser(window=window, stride=stride, noise=noise, split=split, random_state=seed)
+    write_picture(out, _cleaned(task, read_picture(source)))
+    console.say(f"Wrote {out}: noise of {task.noise_:.3g} grey values, {_components(task)}.")
+
+
+def _cleaned(task: PatchDenoiser, pixels: Pixels) -> Pixels:
+    """Clean all channels but transparency."""
+    if pixels.ndim == 2 or pixels.shape[2] == 3:
+        return task.denoise(pixels)
+    return np.dstack([task.denoise(pixels[:, :, :-1]), pixels[:, :, -1]])
+
+
+def _components(task: PatchDenoiser) -> str:
+    counts = [model.n_components for model in task.models_]
+    return "nothing to remove" if not counts else f"{', '.join(map(str, counts))} components"

@@ -1,0 +1,82 @@
+"""`mercer track`: follow an object through the frames of a file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import typer
+
+from mercer.cli import console
+from mercer.errors import DataFileError
+from mercer.io import writers
+
+Frames = npt.NDArray[Any]  # (n, height, width) or (n, height, width, 3)
+
+
+def track(
+    frames: Annotated[Path, typer.Argument(metavar="FRAMES", help="An .npy or .npz file of (frames, height, width).")],
+    box: Annotated[str, typer.Option(metavar="X,Y,W,H", help="Where the object is in the first frame, in pixels.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Where to write a box a frame, or - for text.")] = "-",
+    video_strip: Annotated[Path | None, typer.Option(help="A picture of some frames with their boxes.")] = None,
+    key: Annotated[str | None, typer.Option(help="The array of an .npz file; else X, frames, or the only one.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same boxes.")] = 0,
+) -> None:
+    """Follow an object through a video by a model of its appearance that learns as it goes."""
+    start = read_box(box)
+    if out != "-":
+        writers.check_target(out)
+    if video_strip is not None and not video_strip.parent.is_dir():
+        raise FileNotFoundError(f"The folder {video_strip.parent} does not exist; create it first.")
+    from mercer.tasks.tracker import AppearanceTracker  # pulls in scikit-learn
+
+    pictures = read_frames(frames, key)
+    boxes = AppearanceTracker(random_state=seed).track(pictures, start)
+    writers.write(out, [boxes], ["x", "y", "w", "h"])
+    if out != "-":
+        console.say(f"Wrote {len(boxes):,} boxes to {out}.")
+    if video_strip is not None:
+        from mercer.plots.tracking import track_strip
+
+        track_strip(pictures, boxes).savefig(video_strip, dpi=120)
+        console.say(f"The picture is {video_strip}.")
+
+
+def read_box(text: str) -> tuple[float, ...]:
+    """Read four numbers, separated by commas."""
+    parts = text.split(",")
+    try:
+        numbers = tuple(float(part) for part in parts)
+    except ValueError:
+        numbers = ()
+    if len(numbers) != 4:
+        raise ValueError(f"--box is {text!r}; give x,y,w,h such as 64,40,32,39.")
+    return numbers
+
+
+def read_frames(path: Path, key: str | None) -> Frames:
+    """Read the frames of an .npy file, or of an .npz file with an array called `key`, `X`, `frames`, or only one."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not a file; give an .npy or .npz file of frames.")
+    try:
+        found = np.load(path, allow_pickle=False)
+        frames = found if isinstance(found, np.ndarray) else _chosen(found, path, key)
+    except (ValueError, EOFError, OSError) as error:
+        if isinstance(error, DataFileError):
+            raise
+        raise DataFileError(f"{path} cannot be read as an .npy or .npz file: {error}.") from error
+    if frames.ndim not in (3, 4) or frames.dtype.kind not in "buif":
+        raise DataFileError(
+            f"{path} has an array of shape {frames.shape} and dtype {frames.dtype}; numbers of the shape "
+            "(frames, height, width), or (frames, height, width, 3) in colour, are needed."
+        )
+    return frames
+
+
+def _chosen(archive: Any, path: Path, key: str | None) -> Frames:
+    names = list(archive.files)
+    wanted = [key] if key is not None else ["X", "frames", *(names if len(names) == 1 else [])]
+    name = next((name for name in wanted if name in names), None)
+    if name is None:
+        raise DataFileError(f"{path} holds {', '.join(names) or 'nothing'}; say with --key which are the frames.")
+    return np.asarray(archive[name])

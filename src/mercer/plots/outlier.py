@@ -1,0 +1,147 @@
+"""Figures of outlier detection: principal space with its boundary, control charts, precision and recall."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array
+from mercer.plots.canvas import ACCENT, INK, PALE, canvas, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WARM = "#d1495b"
+_MARKS = ("o", "^", "s")  # normal rows, outliers by size, outliers by pattern: as in [kim2019]
+_COLOURS = (ACCENT, _WARM, "#edae49")
+_NAMES = ("normal", "outliers by size", "outliers by pattern")
+
+
+def principal_spaces(
+    models: Mapping[str, Any],  # fitted models by name; two components are drawn
+    X: Any,
+    kinds: npt.ArrayLike,  # (n,), 0 for a normal row, 1 and 2 for outliers
+    *,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw rows in the space of two components, with the circle that takes in all normal rows [kim2019, fig. 5, 7].
+
+    Components are in units of their standard deviations, so that the boundary of rule (28) is a circle. An outlier
+    inside of it is one that the rule cannot find without false alarms.
+    """
+    figure, kinds = canvas(figure, 2.7 * len(models), 3.1), np.asarray(kinds)
+    for i, (name, model) in enumerate(models.items()):
+        axes = figure.add_subplot(1, len(models), i + 1)
+        scores = np.asarray(model.transform(X))[:, :2]
+        spread = scores.std(axis=0)
+        standard = (scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        lengths = np.linalg.norm(standard, axis=1)
+        radius = float(lengths[kinds == 0].max(initial=0.0))
+        hidden = int((lengths[kinds > 0] <= radius).sum())
+        _by_kind(axes, standard, kinds)
+        _circle(axes, radius)
+        _plain(axes, f"{name}: {hidden} of {int((kinds > 0).sum())} inside", "first", "second" if i == 0 else "")
+        axes.set_aspect("equal", adjustable="datalim")
+    return figure
+
+
+def input_space(
+    X: npt.ArrayLike,  # (n, 2)
+    kinds: npt.ArrayLike,
+    models: Mapping[str, Any] | None = None,
+    *,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw two-dimensional rows by kind; for linear models also their first components [kim2019, figures 4 and 6]."""
+    X, kinds = np.asarray(X, np.float64), np.asarray(kinds)
+    axes = plain_axes(canvas(figure, 5, 4), "Normal rows and two kinds of outliers", "first feature", "second feature")
+    _by_kind(axes, X, kinds)
+    for (name, model), style in zip((models or {}).items(), ("-", "--", ":", "-.", (0, (6, 2))), strict=False):
+        direction = _first_direction(model)
+        if direction is not None:
+            reach = np.abs(X @ direction).max() * np.array([-1.0, 1.0])
+            axes.plot(*np.outer(direction, reach), linestyle=style, color=INK, linewidth=1, label=name)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set_aspect("equal", adjustable="datalim")
+    return axes.figure  # type: ignore[no-any-return]
+
+
+def _first_direction(model: Any) -> Array | None:
+    """Return the first component in input space, where the kernel is linear."""
+    expansion = model.expansion_
+    if expansion.kernel.name != "linear":
+        return None
+    direction = np.asarray(expansion.coef[0] @ expansion.points, np.float64)
+    return np.asarray(direction / np.linalg.norm(direction) * np.sign(direction[0] or 1.0))
+
+
+def control_chart(
+    detector: Any,  # a fitted `KernelOutlierDetector`
+    X: Any,
+    *,
+    alpha: float = 0.01,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw T2 and SPE of rows in their order, each with its limit, and mark the rows whose p-value is at most alpha.
+
+    Limits are those of each statistic alone; alarms follow the detector's own score, which may combine both.
+    """
+    figure = canvas(figure, 8, 4.5)
+    values, limits = detector.statistics(X), detector.limits(alpha)
+    alarms = detector.p_values(X) <= alpha
+    rows = np.arange(len(values))
+    for i, name in enumerate((r"$T^2$", "SPE")):
+        axes = figure.add_subplot(2, 1, i + 1)
+        axes.plot(rows, values[:, i], "-", color=PALE, linewidth=0.8)
+        axes.plot(rows[~alarms], values[~alarms, i], "o", markersize=2.5, color=ACCENT)
+        axes.plot(rows[alarms], values[alarms, i], "D", markersize=4, color=_WARM)
+        if np.isfinite(limits[i]):
+            axes.axhline(limits[i], color=INK, linewidth=0.8, linestyle="--")
+            axes.annotate(
+                f"limit at {alpha:.2g}", (1.0, limits[i]), (3, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", fontsize=8, va="center",
+            )  # fmt: skip
+        _plain(axes, f"{int(alarms.sum())} alarms in {len(rows):,} rows" if i == 0 else "", "row" if i else "", name)
+        axes.margins(x=0.01)
+    return figure
+
+
+def precision_recall(
+    scores: Mapping[str, npt.ArrayLike],  # by name: higher is more normal, as `score_samples` gives them
+    y: npt.ArrayLike,  # (n,), 1 or True for outliers
+    *,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw precision against recall of one or more detectors, with the area under each curve."""
+    from sklearn.metrics import auc, precision_recall_curve
+
+    y = np.asarray(y).astype(bool)
+    axes = plain_axes(canvas(figure, 5, 4), f"{int(y.sum())} outliers in {len(y):,} rows", "recall", "precision")
+    for name, values in scores.items():
+        precision, recall, _ = precision_recall_curve(y, -np.asarray(values, np.float64))
+        axes.plot(recall, precision, linewidth=1.4, label=f"{name}: {auc(recall, precision):.3f}")
+    axes.axhline(y.mean(), color=PALE, linewidth=0.8, linestyle="--")
+    axes.set(xlim=(0, 1.01), ylim=(0, 1.03))
+    axes.legend(frameon=False, fontsize=8, loc="lower left", labelcolor=INK)
+    return axes.figure  # type: ignore[no-any-return]
+
+
+def _by_kind(axes: Any, X: Array, kinds: npt.NDArray[Any]) -> None:
+    for kind, (mark, colour, name) in enumerate(zip(_MARKS, _COLOURS, _NAMES, strict=True)):
+        chosen = kinds == kind
+        if chosen.any():
+            axes.scatter(*X[chosen].T, s=14 if kind == 0 else 34, marker=mark, color=colour, linewidths=0, label=name)
+
+
+def _circle(axes: Any, radius: float) -> None:
+    angle = np.linspace(0, 2 * np.pi, 200)
+    axes.plot(radius * np.cos(angle), radius * np.sin(angle), color=INK, linewidth=0.9)
+
+
+def _plain(axes: Any, title: str, x: str, y: str) -> None:
+    axes.set_title(title, loc="left", fontsize=9, color=INK)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)

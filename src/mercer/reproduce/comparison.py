@@ -1,0 +1,61 @@
+"""One line of a result table: the paper's value, ours, the difference, what is tolerated, and the verdict."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+AGREES, DIFFERS = "agrees", "differs"
+BETTER, WORSE = "better", "worse"
+HOLDS, FAILS = "holds", "does not hold"
+OPEN = "no number given"
+GOOD = (AGREES, BETTER, HOLDS)
+
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the paper says of a quantity, what we found, and whether these agree."""
+
+    quantity: str
+    paper: Value  # a number, a statement, or None where only a curve is shown
+    ours: Value
+    verdict: str
+    note: str = ""
+    within: float | None = None  # the largest difference that counts as agreement
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's, where both are numbers."""
+        if isinstance(self.paper, int | float) and isinstance(self.ours, int | float):
+            return float(self.ours) - float(self.paper)
+        return None
+
+
+def number(
+    quantity: str,
+    paper: float,
+    ours: float,
+    *,
+    within: float,
+    best: Literal["high", "low"] | None = None,
+    note: str = "",
+) -> Comparison:
+    """Compare two numbers: they agree within `within`; beyond, ours is better or worse if one end is the good one."""
+    gap = float(ours) - float(paper)
+    if abs(gap) <= within:
+        verdict = AGREES
+    elif best is None or gap != gap:
+        verdict = DIFFERS
+    else:
+        verdict = BETTER if (gap > 0) == (best == "high") else WORSE
+    return Comparison(quantity, float(paper), float(ours), verdict, note, within)
+
+
+def claim(quantity: str, statement: str, ours: float | str, holds: bool, note: str = "") -> Comparison:
+    """Check a statement of the paper."""
+    return Comparison(quantity, statement, ours, HOLDS if holds else FAILS, note)
+
+
+def reading(quantity: str, ours: float | str, note: str = "") -> Comparison:
+    """Give a value for which the paper has no number to compare with."""
+    return Comparison(quantity, None, ours, OPEN, note)

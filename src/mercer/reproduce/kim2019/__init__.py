@@ -1,0 +1,20 @@
+"""Kim, Klabjan: A Simple and Fast Algorithm for L1-norm Kernel PCA (2019)."""
+
+from mercer.reproduce.experiment import Item, Paper
+
+PAPER = Paper(
+    "kim2019",
+    "A Simple and Fast Algorithm for L1-norm Kernel PCA",
+    (
+        Item("Figure 1", "geometry of the algorithm", impossible="nothing to compute: an illustration"),
+        Item("Figure 2", "explained variation under corruption, linear kernel, five methods"),
+        Item("Figure 3", "the same with Gaussian kernels, sigma from 10 to 25"),
+        Item("Figure 4", "first toy example: points and first directions"),
+        Item("Figure 5", "first toy example: principal space of five methods"),
+        Item("Figure 6", "second toy example: a spiral with outliers"),
+        Item("Figure 7", "second toy example: principal space of five methods"),
+        Item("Table 1", "sizes of the six outlier data sets"),
+        Item("Table 2", "area under the precision-recall curve of 12 detectors on six data sets"),
+        Item("Table 3", "run times of five methods on six data sets"),
+    ),
+)

@@ -1,0 +1,67 @@
+"""What makes long runs resumable: files that are whole or absent, and fingerprints of what made them."""
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.version import __version__
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file beside its place and move it there, so that nobody ever finds half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def fingerprint(
+    name: str, settings: Mapping[str, Any], data: Mapping[str, int | None], code: Callable[..., Any]
+) -> str:
+    """Return a short text that changes with settings, sizes of data files, version and the experiment's code."""
+    try:
+        source = inspect.getsource(inspect.getmodule(code) or code)
+    except OSError:  # installed without sources
+        source = ""
+    known = {"name": name, "settings": dict(settings), "data": dict(data), "version": __version__, "code": source}
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class Stages:
+    """Arrays that parts of an experiment have computed, kept in files until the experiment's settings change."""
+
+    def __init__(self, folder: Path | None, mark: str = "") -> None:
+        self._folder, self._mark = folder, mark
+
+    def get(self, name: str, compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the arrays of a stage, computed now or before."""
+        path = self._path(name)
+        if path is not None and path.is_file():
+            with np.load(path, allow_pickle=False) as arrays:
+                return {key: arrays[key] for key in arrays.files}
+        found = {key: np.asarray(value) for key, value in compute().items()}
+        if path is not None:
+            buffer = BytesIO()
+            np.savez_compressed(buffer, **found)  # type: ignore[arg-type]
+            write_whole(path, buffer.getvalue())
+        return found
+
+    def clear_others(self) -> None:
+        """Remove what was kept for other settings."""
+        for path in () if self._folder is None else self._folder.glob("*.npz"):
+            if not path.name.startswith(self._mark):
+                path.unlink()
+
+    def _path(self, name: str) -> Path | None:
+        plain = "".join(letter if letter.isalnum() else "_" for letter in name)
+        return None if self._folder is None else self._folder / f"{self._mark}_{plain}.npz"

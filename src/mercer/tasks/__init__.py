@@ -1,0 +1,1 @@
+"""What models are used for: small classes that take any of them."""

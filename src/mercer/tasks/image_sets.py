@@ -1,0 +1,66 @@
+"""Sets of images with labels, checked."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+
+
+def listed(sets: Any) -> Sequence[Any]:
+    """Return the sets, or say that something else came."""
+    if isinstance(sets, np.ndarray) and sets.ndim < 3:
+        raise ValueError(
+            f"A list of sets is needed, each an array with one image a row; an array of shape {sets.shape} came. "
+            "For a single set pass [images]."
+        )
+    if len(sets) == 0:
+        raise ValueError("No sets came; pass at least one array of images.")
+    found: Sequence[Any] = sets
+    return found
+
+
+def check_set(one: Any, name: str, n_features: int | None) -> Array:
+    """Return a set as rows of finite floats, (images, pixels), or say what is wrong with it."""
+    try:
+        values = np.asarray(one)
+        values = values if values.dtype == np.float32 else values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is not an array of numbers with one image a row: {error}.") from error
+    if values.size == 0 or values.ndim == 0:
+        raise ValueError(f"{name} has no images: its shape is {values.shape}. Drop it.")
+    rows: Array = values[None] if values.ndim == 1 else values.reshape(len(values), -1)
+    if n_features is not None and rows.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has images of {rows.shape[1]} pixels; {n_features} are needed. A set has one image a row; a "
+            "single picture must be flattened."
+        )
+    if not np.isfinite(rows).all():
+        raise ValueError(f"{name} contains NaN or infinity in image {int(np.argmin(np.isfinite(rows).all(axis=1)))}.")
+    return rows
+
+
+def unit_rows(rows: Array) -> Array:
+    """Scale every row to unit length; zero rows stay as they are."""
+    largest = np.abs(rows).max(axis=1, keepdims=True)  # first, so that squares neither overflow nor vanish
+    scaled = rows / np.where(largest > 0, largest, 1.0)
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(lengths > 0, lengths, 1.0))
+
+
+def check_labels(labels: Iterable[Any], n: int) -> list[Any]:
+    """Return n labels as plain Python values."""
+    names = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    if len(names) != n:
+        raise ValueError(f"There are {n} sets and {len(names)} labels; every set needs one label.")
+    return names
+
+
+def in_order(names: list[Any]) -> list[Any]:
+    """Return the labels without repetitions, sorted where they can be."""
+    unique = list(dict.fromkeys(names))
+    try:
+        return sorted(unique)
+    except TypeError:
+        return unique

@@ -1,0 +1,69 @@
+"""Textbook twins of outlier scores and of their p-values: loops over the formulas, nothing from the package."""
+
+import math
+
+import numpy as np
+
+
+def kernel_matrix(A, B, gamma):
+    """exp(-gamma |a - b|^2), or a . b where gamma is None."""
+    K = np.empty((len(A), len(B)))
+    for i, a in enumerate(A):
+        for j, b in enumerate(B):
+            K[i, j] = a @ b if gamma is None else math.exp(-gamma * float(((a - b) ** 2).sum()))
+    return K
+
+
+def t2_and_spe(X, new, gamma, n_components, explained):
+    """T2 by rule (28) of [kim2019] and SPE [Hoffmann 2007] of new rows, for L2 kernel PCA of X."""
+    n = len(X)
+    K, k = kernel_matrix(X, X, gamma), kernel_matrix(new, X, gamma)
+    J = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(J @ K @ J)
+    values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    variances = values / (n - 1)
+    kept = 0
+    while sum(variances[:kept]) < explained * sum(variances) * (1 - 1e-12):
+        kept += 1
+    t2, spe = [], []
+    for q, row in enumerate(k):
+        centred = row - row.mean() - K.mean(axis=0) + K.mean()
+        own = kernel_matrix(new[q : q + 1], new[q : q + 1], gamma)[0, 0] - 2 * row.mean() + K.mean()
+        y = [centred @ vectors[:, j] / math.sqrt(values[j]) for j in range(kept)]
+        t2.append(sum(y[j] ** 2 / variances[j] for j in range(kept)))
+        spe.append(own - sum(value**2 for value in y))
+    return np.array(t2), np.array(spe)
+
+
+def cv_plus_p_values(folds, new_scores):
+    """CV+: folds[k] holds the scores of fold k, new_scores[k][i] the score of new row i by the model without fold k."""
+    n = sum(len(scores) for scores in folds)
+    p = []
+    for i in range(len(new_scores[0])):
+        count = 0
+        for scores, new in zip(folds, new_scores, strict=True):
+            for score in scores:
+                count += score >= new[i]
+        p.append((1 + count) / (n + 1))
+    return np.array(p)
+
+
+def combined_index(pooled, scores):
+    """z(SPE) + max(z(T2), 0) / 2, z the distance from the median by that of the ninth decile from there."""
+    out = []
+    for row in scores:
+        z = []
+        for j in range(2):
+            middle = np.quantile(pooled[:, j], 0.5)
+            z.append((row[j] - middle) / (np.quantile(pooled[:, j], 0.9) - middle))
+        out.append(z[1] + max(z[0], 0.0) / 2)
+    return np.array(out)
+
+
+def chosen_components(variances, explained):
+    """{j: lambda_j >= alpha}, alpha the largest variance for which these hold the share [kim2019, below (28)]."""
+    for alpha in sorted(variances, reverse=True):
+        kept = [j for j, value in enumerate(variances) if value >= alpha]
+        if sum(variances[j] for j in kept) >= explained * sum(variances) * (1 - 1e-12):
+            return kept
+    return list(range(len(variances)))
