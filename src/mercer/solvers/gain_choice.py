@@ -22,8 +22,8 @@ _FOLDS = 20.0  # e-foldings in the first pass
 _FASTEST = 0.06  # eta0 |c|: beyond it rows overshoot
 _META_FOLDS, _META_FASTEST = 13.0, 0.018  # the same for meta-descent, which starts with exp(rho) = e
 _CONSTANT, _FALLING = 0.005, 0.12
-_META = 0.06  # mu |c|; above 0.15 log-gains collapse now and then
-_META_ROWS = 1000  # below so many rows gradients of gains are too noisy for it
+_META = 0.06  # mu |c|, for a thousand rows; above 0.15 log-gains collapse now and then
+_META_ROWS = 1000
 _LOWEST = -4.0  # log-gain; good runs stay above -3
 _PROBES = 16
 
@@ -50,7 +50,7 @@ def choose_gain(
     if name == "smd":
         if not isinstance(rate, str):
             return MetaGain(eta, float(rate), float(decay))
-        return MetaGain(eta, _META * min(1.0, float(np.sqrt(length / _META_ROWS))) / unit, float(decay), _LOWEST)
+        return MetaGain(eta, _META * _patience(length) / unit, float(decay), _LOWEST)
     rules = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
     return rules[name](eta)
 
@@ -61,6 +61,12 @@ def _strength(name: str, length: int) -> float:
     if name == "t":
         return _FALLING
     return min(_META_FOLDS / length, _META_FASTEST) if name == "smd" else min(_FOLDS / length, _FASTEST)
+
+
+def _patience(length: int) -> float:
+    """Return the factor of mu: few rows make noisy gradients of gains; with many, small changes add up in a pass."""
+    few = float(np.sqrt(length / _META_ROWS))
+    return min(few, max(0.5, 1.0 / few))
 
 
 def random_rows(r: int, l: int, rng: np.random.RandomState) -> Array:

@@ -69,8 +69,8 @@ def run_pass(state: KhaState, tiles: VisitTiles, visits: IntArray, gain: Gain, b
     size = block_size * max(1, _GROUP // block_size)
     bounds = [*range(0, len(visits), size), *range(len(visits), len(order), size), len(order)]
     groups = [slice(start, stop) for start, stop in pairwise(bounds)]
+    strips = tiles.strips(order, groups)
     run = _Pass(state, gain, order, len(visits))
-    strips = tiles.strips(order, groups, len(run.SK))
     try:
         for number, group in enumerate(groups):
             strip = strips.strip(number, run.injected[:, : group.start])
@@ -105,17 +105,18 @@ class _Pass:
         past, own = slice(0, start), slice(start, stop)
         at_start = self.P @ self.SK[:, own] + strip.gather(self.injected[:, past], self.left)  # before the group
         left, new = self._blocks(at_start, strip.own, block_size)
-        strip.advance(left, new, self.SK[:, past])
+        self._multiply(left, past)
+        strip.spread(new, self.SK[:, past])
         self.SK[:, own] = left @ at_start + new @ strip.own
-        self._multiply_injected(left, past)
         self.injected[:, own] = new
         self.P, self.left = left @ self.P, left
 
-    def _multiply_injected(self, left: Array, past: slice) -> None:
-        """Multiply what earlier visits injected by a left factor, a cached part at a time."""
-        for first in range(past.start, past.stop, _GROUP):
-            part = slice(first, min(first + _GROUP, past.stop))
-            self.injected[:, part] = left @ self.injected[:, part]
+    def _multiply(self, left: Array, past: slice) -> None:
+        """Multiply all that is kept of earlier visits by a left factor, a cached part at a time."""
+        for rows in (self.SK, self.injected):
+            for first in range(past.start, past.stop, _GROUP):
+                part = slice(first, min(first + _GROUP, past.stop))
+                rows[:, part] = left @ rows[:, part]
 
     def _blocks(self, at_start: Array, K: Array, block_size: int) -> tuple[Array, Array]:
         """Return the left factor of all steps of a group, and what they inject at its visits."""

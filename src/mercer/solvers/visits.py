@@ -8,7 +8,7 @@ belongs to the strip K'[order[start:stop], order[:stop]] of the later group.
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,8 +34,8 @@ class Strip(Protocol):
         `left` is what the coefficients that were known when this strip was begun have been multiplied by since.
         """
 
-    def advance(self, left: Array, C: Array, rows: Array) -> None:
-        """Replace `rows`, (p, start), by left rows + C K'[S, P]: what coefficients C on the strip's visits add."""
+    def spread(self, C: Array, out: Array) -> None:
+        """Add C K'[S, P] to `out`, (p, start): what coefficients on the strip's visits give at the visits before."""
 
 
 class VisitTiles:
@@ -81,12 +81,11 @@ class VisitTiles:
         """Return a copy of K'."""
         return self.operator.dense() if self._held is None else self._held.copy()
 
-    def strips(self, order: IntArray, groups: list[slice], vectors: int) -> "HeldStrips | MadeStrips":
-        """Return the strips of a pass, one for each of the consecutive groups of visits, for models of p vectors."""
+    def strips(self, order: IntArray, groups: list[slice]) -> "HeldStrips | MadeStrips":
+        """Return the strips of a pass, one for each of the consecutive groups of visits."""
         if self._held is not None:
             return HeldStrips(self._held, order, groups)
-        source = _source(self.operator)
-        return MadeStrips(source, self.row_means[order], self.mean_norm, order, groups, vectors, self._space)
+        return MadeStrips(_source(self.operator), self.row_means[order], self.mean_norm, order, groups, self._space)
 
 
 def _source(operator: Operator) -> SymmetricTiles:
@@ -117,10 +116,9 @@ class _HeldStrip:
     def gather(self, C: Array, left: Array) -> Array:
         return np.asarray(C @ self._past.T)
 
-    def advance(self, left: Array, C: Array, rows: Array) -> None:
-        for first in range(0, rows.shape[1], _WIDTH):  # all of it while a part of `rows` is in the cache
-            part = slice(first, first + _WIDTH)
-            rows[:, part] = left @ rows[:, part] + C @ self._past[:, part]
+    def spread(self, C: Array, out: Array) -> None:
+        for first in range(0, out.shape[1], _WIDTH):
+            out[:, first : first + _WIDTH] += C @ self._past[:, first : first + _WIDTH]
 
 
 class MadeStrips:
@@ -133,12 +131,11 @@ class MadeStrips:
         mean_norm: float,
         order: IntArray,
         groups: list[slice],
-        vectors: int,
         space: tuple[list[Array], list[Array]],  # for tiles of even and of odd strips; grows, and serves the next pass
     ) -> None:
         self._source, self._means, self._mean_norm = source, means, mean_norm
         self._rows = source.blocks.rows[order]
-        self._groups, self._vectors = groups, vectors
+        self._groups = groups
         self._size = max(group.stop - group.start for group in groups)
         self._space = space
         self._pool = ThreadPoolExecutor(source.threads - 1) if source.threads > 1 else None
@@ -168,24 +165,20 @@ class MadeStrips:
         tiles, jobs, parts = [], [], []
         for count, first in enumerate(range(0, stop, _WIDTH)):
             columns = slice(first, min(first + _WIDTH, stop))
-            tile = _Tile(self._room(space, count), self._vectors, stop - start, columns)
+            if count == len(space):
+                space.append(np.empty(0))
+            if space[count].size < self._size * _WIDTH:
+                space[count] = np.empty(self._size * _WIDTH)
+            shape = (stop - start, columns.stop - first)
+            tile = space[count][: shape[0] * shape[1]].reshape(shape)
             coefficients = known[:, columns]
-            part = np.empty((len(known), stop - start)) if coefficients.size else None
-            tiles.append(tile)
-            jobs.append(self._job(slice(start, stop), columns, tile.K, coefficients, part))
+            part = np.empty((len(known), shape[0])) if coefficients.size else None
+            tiles.append((columns, tile))
+            jobs.append(self._job(slice(start, stop), columns, tile, coefficients, part))
             if part is not None:
                 parts.append(part)
         work = _Work(jobs, self._pool, self._source.threads - 1)
         return _MadeStrip(self, start, stop, known.shape[1], tiles, parts, work)
-
-    def _room(self, space: list[Array], count: int) -> Array:
-        """Return the space for the tile of this number, large enough for any strip."""
-        needed = (self._vectors + self._size + 2) * _WIDTH
-        if count == len(space):
-            space.append(np.empty(0))
-        if space[count].size < needed:
-            space[count] = np.empty(needed)
-        return space[count]
 
     def _job(self, I: slice, J: slice, tile: Array, known: Array, part: Array | None) -> Callable[[], None]:
         blocks = self._source.blocks
@@ -211,15 +204,18 @@ class MadeStrips:
         """Return the inner products of visits with the mean."""
         return self._means[J]
 
-    def own(self, I: slice, tiles: "list[_Tile]") -> Array:
+    def own(self, I: slice, tiles: list[tuple[slice, Array]]) -> Array:
         """Return K' among the visits of a strip."""
         size = I.stop - I.start
         own = self._own[: size * size].reshape(size, size)
-        for tile in tiles:
-            J, first = tile.columns, max(tile.columns.start, I.start)
+        for J, tile in tiles:
+            first = max(J.start, I.start)
             if first < J.stop:
-                target = own[:, first - I.start : J.stop - I.start]
-                np.subtract(tile.K[:, first - J.start :], self._means[first : J.stop], out=target)
+                np.subtract(
+                    tile[:, first - J.start :],
+                    self._means[first : J.stop],
+                    out=own[:, first - I.start : J.stop - I.start],
+                )
         own -= self._means[I, None] - self._mean_norm
         if self._source.blocks.kernel.unit_diagonal:
             np.fill_diagonal(own, 1.0 - 2.0 * self._means[I] + self._mean_norm)
@@ -235,7 +231,7 @@ class _MadeStrip:
         start: int,
         stop: int,
         known: int,  # visits whose coefficients were known at the start
-        tiles: "list[_Tile]",
+        tiles: list[tuple[slice, Array]],
         parts: list[Array],  # their products with the tiles, one by one: sums do not depend on who was first
         work: "_Work",
     ) -> None:
@@ -249,11 +245,10 @@ class _MadeStrip:
     def _between(self, first: int, last: int) -> list[tuple[slice, Array]]:
         """Return the parts of tiles in the columns first..last."""
         found = []
-        for tile in self._tiles:
-            J = tile.columns
+        for J, tile in self._tiles:
             columns = slice(max(J.start, first), min(J.stop, last))
             if columns.start < columns.stop:
-                found.append((columns, tile.K[:, columns.start - J.start : columns.stop - J.start]))
+                found.append((columns, tile[:, columns.start - J.start : columns.stop - J.start]))
         return found
 
     def gather(self, C: Array, left: Array) -> Array:
@@ -261,38 +256,18 @@ class _MadeStrip:
         u, v = self._strips.shift(slice(0, self.start), C)
         product = -u[:, None] - v[:, None] * self._strips.means(own)
         if self._parts:
-            product += left @ reduce(lambda total, part: np.add(total, part, out=total), self._parts)
+            product += left @ np.sum(self._parts, axis=0)
         for J, tile in self._between(self._known, self.start):
             product += C[:, J] @ tile.T
         return product
 
-    def advance(self, left: Array, C: Array, rows: Array) -> None:
+    def spread(self, C: Array, out: Array) -> None:
         u, v = self._strips.shift(slice(self.start, self.stop), C)
-        factors = np.hstack([left, C, -u[:, None], -v[:, None]])
-        for tile in self._tiles:
-            if tile.columns.start < self.start:
-                columns = slice(tile.columns.start, min(tile.columns.stop, self.start))
-                tile.advance(factors, rows[:, columns], self._strips.means(columns))
-
-
-class _Tile:
-    """K between a strip's visits and some columns, stacked so that one product brings the rows of a model forward.
-
-    [rows; K; 1; m], (p + b + 2, w): what is kept at the columns, the kernel, and what centres a product with it.
-    """
-
-    def __init__(self, space: Array, p: int, b: int, columns: slice) -> None:
-        self.columns, self._p, self._b = columns, p, b
-        width = columns.stop - columns.start
-        self._stacked = space[: (p + b + 2) * width].reshape(p + b + 2, width)
-        self.K = self._stacked[p : p + b]
-
-    def advance(self, factors: Array, rows: Array, means: Array) -> None:
-        """Replace `rows` by factors [rows; K; 1; m]."""
-        stacked = self._stacked[:, : rows.shape[1]]
-        stacked[: self._p] = rows
-        stacked[-2], stacked[-1] = 1.0, means
-        np.matmul(factors, stacked, out=rows)
+        for J, tile in self._between(0, self.start):  # all of it while a part of `out` is in the cache
+            part = C @ tile
+            part -= u[:, None]
+            part -= v[:, None] * self._strips.means(J)
+            out[:, J] += part
 
 
 class _Work:
