@@ -14,7 +14,7 @@ R, GAMMA = 20, 1 / (2 * 2000.0**2)
 
 
 def threes(n: int) -> np.ndarray:
-    return np.asarray(datasets.load("mnist3").X[:n], np.float64)
+    return np.asarray(datasets.load("mnist3").X[:n].reshape(-1, 784), np.float64)
 
 
 def incremental(X: np.ndarray, compression: str) -> Any:

@@ -37,6 +37,5 @@ OBJECTIVE = Objective(
             "scikit-learn L2 randomized", lambda X: fit(Peer, X, eigen_solver="randomized", random_state=0), peer=True
         ),
         Solver("mercer L1, Algorithm 1", lambda X: fit(L1KernelPCA, X)),
-        Solver("mercer L1, best start and flips", lambda X: fit(L1KernelPCA, X, init="best", refine="flip"), rounds=1),
     ],
 )

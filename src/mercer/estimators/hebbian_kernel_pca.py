@@ -68,7 +68,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
     landmarks : int, array or None
         Learn in the span of so many points, or of these: cost and memory grow as the number of rows, not as its square.
         None: all rows in `fit`, and in `partial_fit` up to 256 of the first ones.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald"}
+    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
         How landmarks are chosen. "auto": k-means for the Gaussian kernel, randomly pivoted Cholesky otherwise.
     center : bool
         Centre in feature space. False takes the kernel as it is.
@@ -83,7 +83,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         `fit` goes on from where the last one with the same number of rows stopped; on landmarks from its components.
     monitor : {"change", "excess"}
         "excess" also records the excess reconstruction error (eq. 22) of each pass, at the cost of an
-        eigendecomposition and of one product with the kernel matrix a pass.
+        eigendecomposition and of one product with the kernel matrix a pass; for fits on all rows, not on landmarks.
     preimage, alpha, random_state, n_jobs, verbose : as in `KernelPCA`
 
     Attributes

@@ -55,7 +55,7 @@ class LandmarkKernelPCA(KernelDecomposition):
     landmarks : int, array or None
         At most so many points, or these. Until more rows than that have come, the model is exact kernel PCA of the
         rows so far. Models that are to be merged need the same array. None: all rows are kept, and it stays exact.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald"}
+    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
         How landmarks are chosen from the first chunks, or in `fit` from all rows. "auto": k-means for the Gaussian
         kernel, randomly pivoted Cholesky otherwise. "ald": a row becomes a landmark if it is not nearly a linear
         combination, in feature space, of those before it; this goes on as the stream does, up to `landmarks` points.

@@ -63,7 +63,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     landmarks : int, array or None
         The points that span the components; an int chooses so many, in `partial_fit` from the first rows. None: in
         `fit` all rows (2000 chosen ones if there are more), in `partial_fit` 256.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald"}
+    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
         How landmarks are chosen.
     init : (mu, Gamma) or None
         Mean, (m,), and components, (m, r), at the start: vectors like h with feature_map="empirical", coefficients on

@@ -66,7 +66,7 @@ class RobustKernelPCA(KernelDecomposition):
     landmarks : int, array or None
         Work in the span of so many points, or of these: cost and memory grow as the number of rows, not as its square.
         None: all rows.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald"}
+    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
         How landmarks are chosen.
     init : array of shape (n_components, n_rows or n_landmarks) or None
         Coefficients, on centred images, of components to start from: the first weights are those of the residuals from

@@ -1,0 +1,99 @@
+"""The benchmark suite: every objective is whole, ratios are what they claim, failures are shown with their reason."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.suite import report, runner
+from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
+
+
+@pytest.mark.parametrize("name", runner.names())
+def test_an_objective_asks_a_question_of_data_and_of_peers(name):
+    objective = runner.load(name)
+    assert objective.name == name
+    assert objective.question.endswith("?")
+    assert objective.datasets
+    assert any(solver.peer for solver in objective.solvers)
+    assert any(not solver.peer for solver in objective.solvers)
+    assert len({solver.name for solver in objective.solvers}) == len(objective.solvers)
+    assert set(objective.skip) <= {(data, s.name) for data in objective.datasets for s in objective.solvers}
+    if objective.growth:
+        assert [float(size) for size in objective.datasets]
+
+
+def record(solver, seconds, peer=False, dataset="d", **more):
+    return Record("o", dataset, solver, peer, seconds, **more)
+
+
+def test_ratios_are_taken_round_by_round_against_the_fastest_peer():
+    slow, fast = record("slow", [9.0, 9.0], peer=True), record("fast", [4.0, 6.0], peer=True)
+    elsewhere, ours = record("other", [1.0], peer=True, dataset="e"), record("ours", [2.0, 2.0])
+    assert report.ratios(ours, [slow, fast, elsewhere, ours]) == [2.0, 3.0]
+    assert report.ratios(fast, [slow, fast, ours]) == []
+    assert report.ratios(ours, [ours]) == []
+    assert report.ratios(record("ours", [1.0, 5.0]), [record("once", [5.0], peer=True)]) == [5.0, 1.0]
+
+
+def test_exponents_are_slopes_of_logarithms():
+    records = [record("square", [1e-6 * n**2], dataset=str(n)) for n in (100, 200, 400)]
+    assert report.exponents(records)["square"] == pytest.approx(2.0)
+    assert report.exponents(records[:2]) == {}
+
+
+def sums(data):
+    return lambda: float(np.sum(data))
+
+
+def missing(data):
+    raise CannotRunError("it is not installed")
+
+
+def broken(data):
+    def call():
+        raise ValueError("no such thing")
+
+    return call
+
+
+OBJECTIVE = Objective(
+    "o",
+    "how long?",
+    {"ones": lambda: np.ones(3)},
+    [
+        Solver("peer", lambda data: lambda: SelfTimed(8.0, data.sum()), peer=True, steps=2),
+        Solver("ours", sums),
+        Solver("missing", missing),
+        Solver("broken", broken),
+        Solver("skipped", sums),
+    ],
+    quality=lambda data, result: result - data.sum(),
+    quality_name="error",
+    skip={("ones", "skipped"): "left out"},
+)
+
+
+def test_every_solver_has_times_or_a_reason():
+    found = {r.solver: r for r in runner.measure(OBJECTIVE, "ones", list(OBJECTIVE.solvers))}
+    assert found["peer"].seconds == [4.0] * OBJECTIVE.rounds  # its own time, for one of two steps
+    assert len(found["ours"].seconds) == OBJECTIVE.rounds
+    assert found["ours"].quality == 0.0
+    assert found["missing"].failure == "it is not installed"
+    assert found["broken"].failure == "ValueError: no such thing"
+    assert found["skipped"].failure == "left out"
+    text = "\n".join(report.lines(OBJECTIVE, list(found.values())))
+    assert "| ones | missing | it is not installed |" in text
+    assert "error" in text
+
+
+def test_results_are_written_as_table_data_and_picture(tmp_path):
+    records = runner.measure(OBJECTIVE, "ones", list(OBJECTIVE.solvers))
+    report.write(tmp_path, {"o": (OBJECTIVE, records)})
+    assert len(json.loads((tmp_path / "results.json").read_text())["records"]) == 5
+    assert "how long?" in (tmp_path / "results.md").read_text()
+    assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
