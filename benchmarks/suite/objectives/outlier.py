@@ -70,4 +70,5 @@ OBJECTIVE = Objective(
     quality=lambda given, scores: float(roc_auc_score(given[1], scores)),
     quality_name="ROC AUC",
     rounds=2,
+    skip={("odds_mnist", "PyOD KPCA"): "left out: it takes all eigenvectors of a 7603 x 7603 matrix, many minutes"},
 )
