@@ -1,6 +1,7 @@
 """`mercer reproduce`: what is covered, how results are kept, what is said when data are missing; every experiment."""
 
 import csv
+import importlib
 import json
 import re
 from dataclasses import replace
@@ -12,9 +13,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from mercer import datasets
+from mercer import KernelPCA, datasets
 from mercer.cli.root import app
 from mercer.reproduce import catalogue, comparison, page, report, runner
+from mercer.reproduce.chin2007._letter import Letter
+from mercer.reproduce.chin2007._preimages import strategies
+from mercer.reproduce.chin2007._streams import GAUSS, KERNELS, distance, mean_angle, parabola
+from mercer.reproduce.chin2007.figure1 import library
 from mercer.reproduce.comparison import Comparison, claim, number, reading
 from mercer.reproduce.drawing import lines, panels
 from mercer.reproduce.experiment import SCALES, Drawing, Experiment, Item, Outcome, Paper, Run
@@ -60,7 +65,7 @@ def test_coverage_lists_every_item_and_follows_from_the_experiments(monkeypatch)
     }
 
 
-@pytest.mark.parametrize("key", ["lecture_notes", "guenter2006", "huang2011"])
+@pytest.mark.parametrize("key", list(catalogue.KEYS))
 def test_nothing_of_these_works_is_left_out(key):
     assert all(row.status != "not yet" for row in catalogue.coverage(key))
 
@@ -183,6 +188,16 @@ def test_fingerprint_follows_what_matters():
     others = [("b", *base[1:]), ("a", {"n": 2}, *base[2:]), ("a", {"n": 1}, {"usps": None}, ordinary)]
     assert same not in {fingerprint(*other) for other in others}
     assert same != fingerprint("a", {"n": 1}, {"usps": 5}, page.summary)
+
+
+def test_fingerprint_follows_the_modules_that_experiments_share(tmp_path, monkeypatch):
+    (tmp_path / "some_experiment.py").write_text("def run():\n    pass\n")
+    (tmp_path / "_shared.py").write_text("A = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = importlib.import_module("some_experiment").run
+    before = fingerprint("a", {}, {}, run)
+    (tmp_path / "_shared.py").write_text("A = 2\n")
+    assert fingerprint("a", {}, {}, run) != before
 
 
 def test_files_are_whole_or_absent(tmp_path, monkeypatch):
@@ -393,6 +408,38 @@ def test_table_1_of_huang_is_reached(tiny):
 def test_chance_level_of_guenter_is_met(tiny):
     result = tiny(*catalogue.find(["guenter2006:figure3"])[0])
     assert line_of(result, "variation of information of random clusters").verdict == "agrees"
+
+
+def test_exact_updates_of_chin_reach_batch(tiny):
+    result = tiny(*catalogue.find(["chin2007:figure2"])[0])
+    assert all(line_of(result, f"{kernel}, IKPCA: final distance").verdict == "holds" for kernel in KERNELS)
+    for kernel in KERNELS:
+        assert line_of(result, f"{kernel}, IKPCA-RS, pre-images: final distance").verdict == "better"
+
+
+def test_chin_to_the_letter_is_batch_while_nothing_is_compressed():
+    X = parabola(0, 60)
+    letter = Letter(20, 3, GAUSS["gamma"]).start(X[:30])
+    for first in (30, 45):  # (20 + 1) 3 = 63 points are more than the rows
+        letter.update(X[first : first + 15])
+    batch = KernelPCA(3, **GAUSS).fit(X).expansion_
+    assert letter.seen == letter.expansion_.n_points == 60
+    assert distance(letter.expansion_, batch, 3) < 1e-5
+    assert mean_angle(letter.expansion_, batch) < 1e-6
+
+
+def test_strategies_of_chin_are_ordered_as_algebra_has_it():
+    vectors = library(parabola(1, 60), 3, GAUSS)
+    lost = strategies(vectors, 2)
+    assert np.all(lost["c"] <= lost["b"] + 1e-9)  # (31): more points never hurt
+    assert lost["a"][0] == pytest.approx(lost["b"][0])  # the first vector has none before it
+    assert all(np.all((one >= 0) & (one <= 1)) for one in lost.values())
+
+
+@pytest.mark.parametrize("name", ["figure1", "theorem2"])
+def test_what_kim_proves_holds(name, tiny):
+    result = tiny(*catalogue.find([f"kim2019:{name}"])[0])
+    assert {line.verdict for line in result.comparisons} <= {"holds", "no number given"}, result.comparisons
 
 
 @pytest.mark.slow

@@ -28,13 +28,20 @@ def write_whole(path: Path, data: bytes) -> None:
 def fingerprint(
     name: str, settings: Mapping[str, Any], data: Mapping[str, int | None], code: Callable[..., Any]
 ) -> str:
-    """Return a short text that changes with settings, sizes of data files, version and the experiment's code."""
-    try:
-        source = inspect.getsource(inspect.getmodule(code) or code)
-    except OSError:  # installed without sources
-        source = ""
-    known = {"name": name, "settings": dict(settings), "data": dict(data), "version": __version__, "code": source}
+    """Return a short text that changes with settings, sizes of data files, version and the experiment's code.
+
+    Its code is its own module and those beside it whose names begin with an underscore, which experiments share.
+    """
+    known = {"name": name, "settings": dict(settings), "data": dict(data), "version": __version__, "code": _code(code)}
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _code(function: Callable[..., Any]) -> list[str]:
+    try:
+        own = Path(inspect.getfile(function))
+        return [path.read_text() for path in (own, *sorted(own.parent.glob("_[a-z]*.py")))]
+    except (OSError, TypeError):  # installed without sources
+        return []
 
 
 class Stages:
