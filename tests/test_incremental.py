@@ -127,7 +127,7 @@ def test_compression_keeps_the_covariance_of_what_the_points_can_express(rng, me
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incremental, "compress", spy)
-        small = compressed(model, RBF(0.2), options, np.random.RandomState(0))
+        small = compressed(model, RBF(0.2), options)
     assert_allclose(seen["weights"], [*model.singular, 60**0.5] if center else model.singular)
     assert_allclose(seen["coef"], [*model.vectors, np.full(60, 1 / 60)] if center else model.vectors)
     assert len(small.gram) == len(small.points) <= 24

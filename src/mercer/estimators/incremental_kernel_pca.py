@@ -18,7 +18,6 @@ from mercer.estimators.validation import (
     Interval,
     StrOptions,
     check_rows,
-    generator,
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
@@ -66,7 +65,7 @@ class IncrementalKernelPCA(KernelDecomposition):
     forgetting : float
         In (0, 1]: each row's weight is multiplied by this whenever a further one comes. 1: all rows count alike.
     random_state : as in `KernelPCA`
-        For compressions that draw; those offered now do not.
+        Taken for the sake of common interfaces; nothing here is drawn.
     preimage, alpha, verbose : as in `KernelPCA`
 
     Attributes
@@ -123,7 +122,6 @@ class IncrementalKernelPCA(KernelDecomposition):
     _kernel: Kernel
     _model: IncrementalModel
     _history: UpdateHistory
-    _seed: int = 0
 
     def __init__(
         self,
@@ -199,7 +197,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         self._options()  # fails before anything is changed
         self._kernel = self._make_kernel(X)
         require_rows(self._kernel)
-        self._seed = int(generator(self.random_state).randint(2**31))
         self._model = nothing_yet(X)
         self._history = UpdateHistory()
 
@@ -221,7 +218,6 @@ class IncrementalKernelPCA(KernelDecomposition):
             compression=self.compression,
             forgetting=float(self.forgetting),
             center=bool(self.center),
-            seed=self._seed,
         )
 
     def _learn(self, X: Points, reference: Any) -> None:
@@ -302,12 +298,12 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     def _saved_state(self) -> dict[str, Any]:
         kept = {f.name: getattr(self._model, f.name) for f in fields(self._model) if f.name != "points"}
-        learning = {"model": kept, "history": self.history_, "seed": self._seed}
+        learning = {"model": kept, "history": self.history_}
         return {**super()._saved_state(), "learning": learning}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
         learning = state["learning"]
-        self._kernel, self._seed = self.expansion_.kernel, learning["seed"]
+        self._kernel = self.expansion_.kernel
         self._model = IncrementalModel(points=self.expansion_.points, **learning["model"])
         self._history = UpdateHistory(learning["history"])

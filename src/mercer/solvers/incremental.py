@@ -8,7 +8,6 @@ Vectors are rows here: the paper's alpha is `coef`^T, its A^T U is `values`^T.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -211,11 +210,10 @@ def within_size(model: IncrementalModel, kernel: Kernel, options: StreamOptions)
         return model
     if model.gram is None:
         model = replace(model, gram=PointBlocks(kernel, model.points, np.float64).against(model.points))
-    rng = np.random.RandomState((options.seed + model.seen) % 2**32)  # the same whatever came between: a file, a copy
-    return compressed(model, kernel, options, rng)
+    return compressed(model, kernel, options)
 
 
-def compressed(model: IncrementalModel, kernel: Kernel, options: StreamOptions, rng: Any) -> IncrementalModel:
+def compressed(model: IncrementalModel, kernel: Kernel, options: StreamOptions) -> IncrementalModel:
     """Return the model on (r + 1) p points [chin2007, sec. IV-B, IV-C].
 
     The paper re-orthogonalises by (32)-(35). Its (34) gives back the basis that it started from, as P of (33) is
@@ -231,7 +229,7 @@ def compressed(model: IncrementalModel, kernel: Kernel, options: StreamOptions, 
     weights = np.append(model.singular, np.sqrt(model.weight)) if center else model.singular
     if not model.diagonal.any():  # rows without length: nothing to choose by
         return _on_first_points(model, options.size)
-    found = compress(model.points, model.gram, coef, weights, kernel, options.size, options.compression, rng)
+    found = compress(model.points, model.gram, coef, weights, kernel, options.size, options.compression)
     B = model.singular[:, None] * found.coef[:s]
     B_values = B @ found.gram
     M = B @ B_values.T  # (32), of the scaled basis

@@ -20,7 +20,6 @@ class StreamOptions:
     compression: Method | None = "subset"
     forgetting: float = 1.0
     center: bool = True
-    seed: int = 0
 
     def rank_after(self, seen: int) -> int:
         """Return how many components are kept: all of the first (r + 1) p rows [chin2007, Table I, step 1], then r."""

@@ -35,7 +35,6 @@ def compress(
     kernel: Kernel,
     size: int,
     method: Method = "preimage",
-    rng: np.random.RandomState | None = None,
     *,
     _passes: Passes = "second",
     _library: bool = True,
@@ -48,7 +47,7 @@ def compress(
     and a Gaussian, polynomial (with gamma, coef0 >= 0 and degree >= 1), linear or cosine kernel; for all else,
     "preimage" is "subset", and also where no more than `size` points of the library are independent in feature space:
     these then are exact. Points that depend on others in feature space are not kept, so that fewer than `size` may
-    come back. Nothing is random: `rng` is there for methods that are.
+    come back. Nothing is random.
 
     The names that begin with an underscore are for experiments: `_passes` stops at Fig. 1 (a) "own" or (b)
     "sequential" of the paper or takes its "shared" pre-images; `_library=False` takes pre-images only.

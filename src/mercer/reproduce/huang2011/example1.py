@@ -58,60 +58,73 @@ def run(given: Run) -> Outcome:
     seeds = given.settings["draws"]
     found = [given.stage(f"draw {seed + 1} of {seeds}", partial(one_seed, seed)) for seed in range(seeds)]
     last = {name: float(np.median([one[name][-1] for one in found])) for name in _LABELS}
-    scores = float(np.median([one["robust scores"] for one in found]))
-    low = [int((one["weights"][_BAD] < 0.5).sum()) for one in found]
-    others = [int((np.delete(one["weights"], _BAD) < 0.5).sum()) for one in found]
-    kept = [one["plain letter"][-1] for one in found if not one["plain letter lost"]]
-    lost = f"{seeds - len(kept)} of {seeds} draws left the range of numbers"
     many = f"median of {seeds} draws"
-    return Outcome(
-        {"figure1": Drawing(_draw(found[0]), _CAPTION)},
-        (
-            number(
-                f"|cos|, iterative robust, Algorithm 1 to the letter, {many}",
-                _PAPER["robust"],
-                last["robust letter"],
-                within=0.02,
-                best="high",
-                note=f"{sum(bool(one['robust letter lost']) for one in found)} of {seeds} draws left the range of "
-                "numbers",
-            ),
-            number(
-                f"|cos|, iterative robust, Mercer's default, {many}",
-                _PAPER["robust"],
-                last["robust"],
-                within=0.02,
-                best="high",
-                note="measured in feature space, where the paper measures vectors of kernel values",
-            ),
-            number(
-                "|cos|, iterative, not robust, to the letter, median of the draws that stay in range",
-                _PAPER["plain"],
-                float(np.median(kept)) if kept else float("nan"),
-                within=0.1,
-                note=lost,
-            ),
-            number(
-                f"|cos|, iterative, not robust, Mercer's, {many}",
-                _PAPER["plain"],
-                last["plain"],
-                within=0.1,
-                note="ends at the direction of batch kernel PCA of the contaminated points",
-            ),
-            claim(
-                f"robust above not robust, {many}",
-                "robust is nearer",
-                f"{last['robust']:.3f} > {last['plain']:.3f}",
-                last["robust"] > last["plain"],
-            ),
-            claim(
-                f"contaminated points with less than half a vote, {many}",
-                "their weights decrease",
-                f"{np.median(low):.0f} of 10; others {np.median(others):.0f} of 140",
-                bool(np.median(low) / 10 > np.median(others) / 140),
-                note="Mercer's default; clean points have no common distance from one component, see the figure",
-            ),
-            reading(f"|correlation| of clean scores with those of clean kernel PCA, {many}", scores),
+    lines_of_table = (*_robust(found, last, many), *_not_robust(found, last, many), *_weights(found, last, many))
+    return Outcome({"figure1": Drawing(_draw(found[0]), _CAPTION)}, lines_of_table)
+
+
+def _robust(found: list[Any], last: dict[str, float], many: str) -> tuple[Any, ...]:
+    lost = sum(bool(one["robust letter lost"]) for one in found)
+    return (
+        number(
+            f"|cos|, iterative robust, Algorithm 1 to the letter, {many}",
+            _PAPER["robust"],
+            last["robust letter"],
+            within=0.02,
+            best="high",
+            note=f"{lost} of {len(found)} draws left the range of numbers",
+        ),
+        number(
+            f"|cos|, iterative robust, Mercer's default, {many}",
+            _PAPER["robust"],
+            last["robust"],
+            within=0.02,
+            best="high",
+            note="measured in feature space, where the paper measures vectors of kernel values",
+        ),
+    )
+
+
+def _not_robust(found: list[Any], last: dict[str, float], many: str) -> tuple[Any, ...]:
+    kept = [one["plain letter"][-1] for one in found if not one["plain letter lost"]]
+    return (
+        number(
+            "|cos|, iterative, not robust, to the letter, median of the draws that stay in range",
+            _PAPER["plain"],
+            float(np.median(kept)) if kept else float("nan"),
+            within=0.1,
+            note=f"{len(found) - len(kept)} of {len(found)} draws left the range of numbers",
+        ),
+        number(
+            f"|cos|, iterative, not robust, Mercer's, {many}",
+            _PAPER["plain"],
+            last["plain"],
+            within=0.1,
+            note="ends at the direction of batch kernel PCA of the contaminated points",
+        ),
+    )
+
+
+def _weights(found: list[Any], last: dict[str, float], many: str) -> tuple[Any, ...]:
+    low = float(np.median([(one["weights"][_BAD] < 0.5).sum() for one in found]))
+    others = float(np.median([(np.delete(one["weights"], _BAD) < 0.5).sum() for one in found]))
+    return (
+        claim(
+            f"robust above not robust, {many}",
+            "robust is nearer",
+            f"{last['robust']:.3f} > {last['plain']:.3f}",
+            last["robust"] > last["plain"],
+        ),
+        claim(
+            f"contaminated points with less than half a vote, {many}",
+            "their weights decrease",
+            f"{low:.0f} of 10; others {others:.0f} of 140",
+            low / 10 > others / 140,
+            note="Mercer's default; clean points have no common distance from one component, see the figure",
+        ),
+        reading(
+            f"|correlation| of clean scores with those of clean kernel PCA, {many}",
+            float(np.median([one["robust scores"] for one in found])),
         ),
     )
 
