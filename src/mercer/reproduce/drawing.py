@@ -8,6 +8,7 @@ from mercer.plots.canvas import INK, canvas, plain_axes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_FEW_DECADES = 100.0  # a logarithmic axis that spans less is labelled with plain numbers
 COLOURS = ("#1f77b4", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#222222")
 
 
@@ -23,20 +24,34 @@ def panels(
 
 
 def lines(axes: Any, curves: Mapping[str, tuple[Any, Any]], *, log_x: bool = False, log_y: bool = False) -> None:
-    """Draw named curves, (x, y) each, with a legend."""
-    for (name, (x, y)), colour in zip(curves.items(), COLOURS * 3, strict=False):
-        axes.plot(x, y, label=name, color=colour, linewidth=1.5)
-    if log_x:
-        axes.set_xscale("log")
-    if log_y:
-        axes.set_yscale("log")
+    """Draw named curves, (x, y) each, with a legend; earlier ones are thicker, so that equal curves all show."""
+    for place, ((name, (x, y)), colour) in enumerate(zip(curves.items(), COLOURS * 3, strict=False)):
+        axes.plot(x, y, label=name, color=colour, linewidth=max(1.3, 2.5 - 0.4 * place))
+    logarithmic(axes, x=log_x, y=log_y)
     axes.grid(True, alpha=0.3)
     axes.legend(frameon=False, fontsize=8, labelcolor=INK)
 
 
+def logarithmic(axes: Any, *, x: bool = False, y: bool = False) -> None:
+    """Make axes logarithmic, with plain numbers where they span less than two decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for wanted, which in ((x, "x"), (y, "y")):
+        if not wanted:
+            continue
+        getattr(axes, f"set_{which}scale")("log")
+        low, high = getattr(axes, f"get_{which}lim")()
+        if high < _FEW_DECADES * low:
+            axis = getattr(axes, f"{which}axis")
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
+
+
 def pictures(named: Mapping[str, Any], *, size: float = 3.2, low: float = 0.0, high: float = 255.0) -> "Figure":
     """Draw grey pictures side by side, each with its name above."""
-    figure = canvas(None, size * len(named), size + 0.4)
+    title_lines = 1 + max(name.count("\n") for name in named)
+    figure = canvas(None, size * len(named), size + 0.2 + 0.2 * title_lines)
     for axes, (name, picture) in zip(figure.subplots(1, len(named), squeeze=False)[0], named.items(), strict=True):
         axes.imshow(picture, cmap="gray", vmin=low, vmax=high)
         axes.set_title(name, fontsize=9, color=INK)

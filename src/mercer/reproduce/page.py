@@ -1,26 +1,29 @@
 """`summary.html`: all results on one page that needs no other file and no network."""
 
 import base64
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from mercer.reproduce import catalogue
-from mercer.reproduce.comparison import FAILS, GOOD, OPEN, WORSE, Comparison
+from mercer.reproduce.comparison import FAILS, GOOD, OPEN, WORSE, Comparison, Value
 from mercer.reproduce.experiment import Experiment
 from mercer.reproduce.report import HEAD, shown
 from mercer.reproduce.result import DONE, Result, load_result
 from mercer.reproduce.resume import write_whole
 from mercer.version import __version__
 
+_WIDE = 900  # pixels of a picture from which two do not fit side by side
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1200px; margin: auto; padding: 1rem 1.5rem 4rem; }
 h1 { font-size: 1.7rem; } h2 { border-top: 3px solid #222; padding-top: .6rem; margin-top: 3rem; }
 h3 { margin: 2.5rem 0 .3rem; } h4 { margin: 1rem 0 .2rem; font-size: .95rem; }
 p { margin: .3rem 0; } .pale { color: #666; font-size: .9rem; }
-.texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 2rem; }
+.texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 0 2rem; }
 .figures { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
-figure { margin: .8rem 0; flex: 1 1 420px; } figure img { width: 100%; height: auto; border: 1px solid #ddd; }
+figure { margin: .8rem 0; flex: 0 1 540px; } figure.wide { flex: 1 1 100%; }
+figure img { max-width: 100%; height: auto; border: 1px solid #ddd; }
 figcaption { font-size: .88rem; color: #444; }
 table { border-collapse: collapse; margin: .6rem 0; font-size: .9rem; }
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
@@ -92,7 +95,7 @@ def _experiment(key: str, one: Experiment, result: Result | None, out: Path) -> 
         pieces.append(f"<p class='state'>{escape('not run yet' if result is None else result.summary)}</p>")
     pieces.append(f"<div class='texts'>{''.join(_texts(one))}</div>")
     if result is not None and result.state == DONE:
-        pieces += [_figures(result, out / key / one.name), _table(result.comparisons)]
+        pieces += [_figures(result, out / key / one.name), *_tables(result.comparisons)]
         pieces += [_list("What this run showed", result.remarks), _folded("Warnings of this run", result.warnings)]
     return "".join(pieces) + "</section>"
 
@@ -106,38 +109,66 @@ def _circumstances(result: Result | None) -> str:
 
 
 def _texts(one: Experiment) -> Iterator[str]:
-    yield f"<div><h4>What the paper did</h4><p>{escape(one.paper_did)}</p></div>"
-    yield f"<div><h4>What is done here</h4><p>{escape(one.we_do)}</p></div>"
+    yield f"<div><h4>What the paper did</h4><p>{_prose(one.paper_did)}</p></div>"
+    yield f"<div><h4>What is done here</h4><p>{_prose(one.we_do)}</p></div>"
     yield f"<div>{_list('Choices that the paper leaves open', one.open_choices)}</div>"
     yield f"<div>{_list('Where we differ, and why', one.differences)}</div>"
 
 
 def _figures(result: Result, folder: Path) -> str:
     def one(name: str, caption: str) -> str:
-        picture = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
-        source = f"data:image/png;base64,{picture}"
-        return f"<figure><img alt='{escape(name)}' src='{source}'><figcaption>{escape(caption)}</figcaption></figure>"
+        picture = (folder / f"{name}.png").read_bytes()
+        source = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+        return (
+            f"<figure class='{'wide' if _is_wide(picture) else ''}'><img alt='{escape(name)}' src='{source}'>"
+            f"<figcaption>{_prose(caption)}</figcaption></figure>"
+        )
 
     return f"<div class='figures'>{''.join(one(*pair) for pair in result.captions.items())}</div>"
 
 
-def _table(lines: Iterable[Comparison]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in HEAD)
-    return f"<table><tr>{head}</tr>{''.join(_line(line) for line in lines)}</table>"
+def _is_wide(png: bytes) -> bool:
+    """Tell from the header of a PNG whether it needs a row of the page for itself."""
+    return int.from_bytes(png[16:20], "big") > _WIDE
+
+
+def _tables(lines: Sequence[Comparison]) -> Iterator[str]:
+    """What can be compared with the paper, then what stands beside it."""
+    compared = [line for line in lines if line.verdict != OPEN]
+    beside = [line for line in lines if line.verdict == OPEN]
+    if compared:
+        yield _table("Compared with the paper", HEAD, (_line(line) for line in compared))
+    if beside:
+        rows = (
+            f"<tr><td>{_prose(line.quantity)}</td>{_cell(line.ours)}<td>{_prose(line.note)}</td></tr>"
+            for line in beside
+        )
+        yield _table("Also measured", ("quantity", "ours", "note"), rows)
+
+
+def _table(title: str, head: Iterable[str], rows: Iterable[str]) -> str:
+    cells = "".join(f"<th>{name}</th>" for name in head)
+    return f"<h4>{title}</h4><table><tr>{cells}</tr>{''.join(rows)}</table>"
 
 
 def _line(line: Comparison) -> str:
     mark = "good" if line.verdict in GOOD else "bad" if line.verdict in (FAILS, WORSE) else ""
-    values = "".join(
-        f"<td class='{'' if isinstance(value, str) else 'number'}'>{escape(shown(value))}</td>"
-        for value in (line.paper, line.ours, line.difference, line.within)
-    )
-    verdict = f"<td class='{mark}'>{escape(line.verdict)}</td><td>{escape(line.note)}</td>"
-    return f"<tr><td>{escape(line.quantity)}</td>{values}{verdict}</tr>"
+    values = "".join(_cell(value) for value in (line.paper, line.ours, line.difference, line.within))
+    verdict = f"<td class='{mark}'>{escape(line.verdict)}</td><td>{_prose(line.note)}</td>"
+    return f"<tr><td>{_prose(line.quantity)}</td>{values}{verdict}</tr>"
+
+
+def _cell(value: Value) -> str:
+    return f"<td class='{'' if isinstance(value, str) else 'number'}'>{_prose(shown(value))}</td>"
+
+
+def _prose(text: str) -> str:
+    """Return text as HTML, with what stands between backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _list(title: str, texts: Iterable[str]) -> str:
-    points = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    points = "".join(f"<li>{_prose(text)}</li>" for text in texts)
     return f"<h4>{escape(title)}</h4><ul>{points}</ul>" if points else ""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from mercer import IncrementalKernelPCA, KernelPCA
 from mercer.reproduce.chin2007._streams import BATCH, GAUSS, POLY, PREIMAGES, gauss, one_blas_thread, parabola, shuffled
 from mercer.reproduce.comparison import Comparison, claim, number, reading
-from mercer.reproduce.drawing import COLOURS, panels
+from mercer.reproduce.drawing import COLOURS, logarithmic, panels
 from mercer.reproduce.experiment import Drawing, Experiment, Outcome, Run
 
 _METHODS: dict[Any, str] = {"preimage": "pre-images", "subset": "subset"}
@@ -112,8 +112,7 @@ def _draw(curves: Any, sizes: list[int]) -> Any:
             else:
                 colour, style = COLOURS[cases_.index(name.rsplit(", ", 1)[0])], "--" if name.endswith("subset") else "-"
                 one.plot(sizes, times, color=colour, linestyle=style, label=name)
-        one.set_xscale("log")
-        one.set_yscale("log")
+        logarithmic(one, x=True, y=True)
         one.set_xticks(sizes, [str(n) for n in sizes])
         one.set_xticks([], minor=True)
         one.grid(True, alpha=0.3)
