@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench results clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Mercer needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -29,6 +29,12 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# hours: the papers at full size, all benchmarks, and docs/results.md from both; interrupt it and go on at any time
+results: $(STAMP)
+	$(BIN)/mercer reproduce -o build/reproduced
+	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.results_page
 
 clean:
 	rm -rf $(VENV) demo-out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

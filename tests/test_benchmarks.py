@@ -97,3 +97,35 @@ def test_results_are_written_as_table_data_and_picture(tmp_path):
     assert len(json.loads((tmp_path / "results.json").read_text())["records"]) == 5
     assert "how long?" in (tmp_path / "results.md").read_text()
     assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
+
+
+# -- the page of results ---------------------------------------------------------------------------------------------
+
+
+def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_path):
+    from benchmarks.results_page import page
+
+    from mercer.reproduce import catalogue
+    from mercer.reproduce.comparison import claim, number, reading
+    from mercer.reproduce.result import Result
+
+    Image = pytest.importorskip("PIL.Image")
+    key, one = catalogue.find()[0]
+    for name, size, value in (("full", "full", 1.5), ("quick", "quick", 2.5)):
+        folder = tmp_path / name / key / one.name
+        folder.mkdir(parents=True)
+        table = [number("a | b", 1.0, value, within=0.1, best="high"), claim("c", "so", "so", False), reading("d", 3.0)]
+        Result(key, one.name, size, "mark", comparisons=table, captions={"fig": "A caption."}).save(folder)
+        Image.new("RGB", (2000, 900), "white").save(folder / "fig.png")
+    text = page([tmp_path / "full", tmp_path / "quick"], tmp_path / "bench", tmp_path)
+    assert "| a \\| b | 1 | 1.5 | better |" in text
+    assert "1 of 2 comparisons agree, hold or are exceeded (full size" in text
+    assert "2.5" not in text.split("#### ")[1]
+    assert "*A caption.*" in text
+    assert "`make bench` has not been run." in text
+    assert f"`mercer reproduce {catalogue.find()[1][0]}:{catalogue.find()[1][1].name}` has not been run." in text
+    with Image.open(tmp_path / "images" / "results" / f"{key}_{one.name}.png") as picture:
+        assert picture.width <= 820
+    (tmp_path / "bench").mkdir()
+    report.write(tmp_path / "bench", {})
+    assert "Against the peers" in page([tmp_path], tmp_path / "bench", tmp_path)

@@ -343,3 +343,38 @@ def test_the_command_finds_rows_and_names_the_column_that_moved(rng, tmp_path):
     assert " d " in result.output
     assert np.argmin(np.load(tmp_path / "p.npy")[:, 2]) == 17
     assert mercer.load(tmp_path / "model").predict(X[17:18]).tolist() == [-1]
+
+
+def test_a_saved_detector_is_shown_and_judges_new_rows_by_their_names(rng, tmp_path):
+    from typer.testing import CliRunner
+
+    from mercer.cli.root import app
+
+    X = correlated(rng, 200)
+    new = X[:20].copy()
+    new[7, 3] += 15
+    names = np.array(list("abcdef"))
+    for name, rows, order in (("old", X, range(6)), ("new", new, [5, 3, 1, 0, 2, 4])):
+        header = ",".join(names[list(order)])
+        np.savetxt(tmp_path / f"{name}.csv", rows[:, list(order)], delimiter=",", header=header, comments="")
+    old, model, out = str(tmp_path / "old.csv"), str(tmp_path / "model"), str(tmp_path / "p.npy")
+    run = CliRunner().invoke
+    assert run(app, ["outliers", old, "--alpha", "0.01", "--save", model]).exit_code == 0
+    result = run(app, ["outliers", str(tmp_path / "new.csv"), "--detector", model, "--top", "1", "-o", out])
+    assert result.exit_code == 0, result.output
+    assert " d " in result.output
+    expected = mercer.load(model).p_values(new)
+    np.testing.assert_allclose(np.load(out)[:, 2], expected)
+    assert np.argmin(expected) == 7
+    shown = run(app, ["info", model])
+    assert shown.exit_code == 0, shown.output
+    assert "KernelOutlierDetector" in shown.output
+    assert "alpha=0.01" in shown.output
+    assert "variance held" in shown.output
+    refused = run(app, ["score", model, old])
+    assert refused.exit_code == 2
+    assert "mercer outliers" in refused.output
+    assert run(app, ["fit", old, "-o", str(tmp_path / "plain")]).exit_code == 0
+    refused = run(app, ["outliers", old, "--detector", str(tmp_path / "plain")])
+    assert refused.exit_code == 2
+    assert "not a detector" in refused.output

@@ -8,22 +8,45 @@ from rich.table import Table
 
 from mercer.cli import console
 from mercer.cli.options import Model
-from mercer.cli.project import open_model
+from mercer.cli.project import open_file
 from mercer.io.persist import read_model
+from mercer.tasks.outlier import KernelOutlierDetector
 
 _FIRST = 10  # components shown
 
 
 def info(model: Model) -> None:
     """Show what a model file holds."""
-    estimator = open_model(model)
+    saved = open_file(model)
+    if isinstance(saved, KernelOutlierDetector):
+        console.show(str(model), _listed(_of_detector(saved)))
+        console.show("The model within", _listed(_facts(saved.estimator_, model)))
+        console.show("Components", _spectrum(saved.estimator_))
+        return
+    console.show(str(model), _listed(_facts(saved, model)))
+    console.show("Components", _spectrum(saved))
+
+
+def _listed(facts: dict[str, str]) -> Table:
     table = Table(show_header=False)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _facts(estimator, model).items():
+    for name, value in facts.items():
         table.add_row(name, value)
-    console.show(str(model), table)
-    console.show("Components", _spectrum(estimator))
+    return table
+
+
+def _of_detector(detector: KernelOutlierDetector) -> dict[str, str]:
+    names = getattr(detector, "feature_names_in_", ())
+    facts = {
+        "class": type(detector).__name__,
+        "parameters": _changed(detector),
+        "rows seen": f"{detector.n_samples_seen_:,}",
+        "columns": f"{detector.n_features_in_:,}",
+        "names of columns": _shortened(names),
+        "alarm below a score of": f"{detector.offset_:.4g}",
+    }
+    return {name: value for name, value in facts.items() if value}
 
 
 def _facts(estimator: Any, model: Path) -> dict[str, str]:

@@ -56,7 +56,18 @@ def score(
 
 
 def open_model(path: Path) -> Any:
-    """Load a model, or say that there is none at this path."""
+    """Load a kernel model, or say that there is none at this path."""
+    estimator = open_file(path)
+    if not hasattr(estimator, "expansion_"):
+        raise TypeError(
+            f"{path} holds a {type(estimator).__name__}, which has no components to project on; use "
+            f"`mercer outliers DATA --detector {path}`."
+        )
+    return estimator
+
+
+def open_file(path: Path) -> Any:
+    """Load whatever Mercer has saved at this path."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file; give a model that `mercer fit` has saved.")
     return load(path)

@@ -7,6 +7,7 @@ from mercer.errors import MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_FEW_DECADES = 100.0  # a logarithmic axis that spans less is labelled with plain numbers
 INK, ACCENT, PALE = "#222222", "#1f77b4", "#bbbbbb"
 
 
@@ -30,3 +31,19 @@ def plain_axes(figure: "Figure", title: str, x: str, y: str) -> Any:
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     return axes
+
+
+def logarithmic(axes: Any, *, x: bool = False, y: bool = False) -> None:
+    """Make axes logarithmic, with plain numbers where they span less than two decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for wanted, which in ((x, "x"), (y, "y")):
+        if not wanted:
+            continue
+        getattr(axes, f"set_{which}scale")("log")
+        low, high = getattr(axes, f"get_{which}lim")()
+        if high < _FEW_DECADES * low:
+            axis = getattr(axes, f"{which}axis")
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())

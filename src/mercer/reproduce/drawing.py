@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mercer.plots.canvas import INK, canvas, plain_axes
+from mercer.plots.canvas import INK, canvas, logarithmic, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FEW_DECADES = 100.0  # a logarithmic axis that spans less is labelled with plain numbers
 COLOURS = ("#1f77b4", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#222222")
 
 
@@ -30,22 +29,6 @@ def lines(axes: Any, curves: Mapping[str, tuple[Any, Any]], *, log_x: bool = Fal
     logarithmic(axes, x=log_x, y=log_y)
     axes.grid(True, alpha=0.3)
     axes.legend(frameon=False, fontsize=8, labelcolor=INK)
-
-
-def logarithmic(axes: Any, *, x: bool = False, y: bool = False) -> None:
-    """Make axes logarithmic, with plain numbers where they span less than two decades."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    for wanted, which in ((x, "x"), (y, "y")):
-        if not wanted:
-            continue
-        getattr(axes, f"set_{which}scale")("log")
-        low, high = getattr(axes, f"get_{which}lim")()
-        if high < _FEW_DECADES * low:
-            axis = getattr(axes, f"{which}axis")
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.set_minor_formatter(NullFormatter())
 
 
 def pictures(named: Mapping[str, Any], *, size: float = 3.2, low: float = 0.0, high: float = 255.0) -> "Figure":

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from mercer import IncrementalKernelPCA, KernelPCA
+from mercer.plots.canvas import logarithmic
 from mercer.reproduce.chin2007._streams import BATCH, GAUSS, POLY, PREIMAGES, gauss, one_blas_thread, parabola, shuffled
 from mercer.reproduce.comparison import Comparison, claim, number, reading
-from mercer.reproduce.drawing import COLOURS, logarithmic, panels
+from mercer.reproduce.drawing import COLOURS, panels
 from mercer.reproduce.experiment import Drawing, Experiment, Outcome, Run
 
 _METHODS: dict[Any, str] = {"preimage": "pre-images", "subset": "subset"}

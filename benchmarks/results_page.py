@@ -1,0 +1,149 @@
+"""`docs/results.md` from what `mercer reproduce` and `make bench` wrote: `make results`, or
+
+    python -m benchmarks.results_page [--reproduced FOLDER ...] [--bench FOLDER] [-o docs]
+
+Where several folders of reproductions are given, an experiment is taken from the first one that has it. Pictures are
+made small enough to commit.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from mercer.reproduce import catalogue
+from mercer.reproduce.comparison import GOOD, OPEN, Comparison
+from mercer.reproduce.experiment import Experiment
+from mercer.reproduce.report import shown
+from mercer.reproduce.result import DONE, Result, load_result
+from mercer.version import __version__
+
+_WIDTH = 820  # pixels of a committed picture, at most
+_COLOURS = 96
+_PICTURES = "images/results"
+
+Found = tuple[Experiment, Result | None, Path | None]
+
+
+def page(reproduced: Sequence[Path], bench: Path, docs: Path) -> str:
+    """Return the page, and write its pictures beside it."""
+    found = {(key, one.name): _find(key, one, reproduced) for key, one in catalogue.find()}
+    pictures = docs / _PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    return "\n".join([*_opening(found), *_papers(found, pictures), *_peers(bench, pictures)]) + "\n"
+
+
+def _find(key: str, one: Experiment, folders: Iterable[Path]) -> Found:
+    for folder in folders:
+        result = load_result(folder / key / one.name)
+        if result is not None and result.state == DONE:
+            return one, result, folder / key / one.name
+    return one, None, None
+
+
+def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
+    yield "# Results\n"
+    yield (
+        f"Made by `make results` (Mercer {__version__}): `mercer reproduce` runs the papers' experiments again, `make "
+        "bench` measures Mercer against its peers, and this page shows what they wrote. The former also writes a page "
+        "with all figures, tables, choices and explanations, `summary.html`; times are those of one machine with two "
+        "cores.\n"
+    )
+    yield "## The papers, run again\n"
+    yield "What a paper gives as a number or states as a fact, against what came out here:\n"
+    yield "| work | experiments run | compared | agree, hold or exceed | do not |\n|---|---|---|---|---|"
+    for key in catalogue.KEYS:
+        results = [result for (k, _), (_, result, _) in found.items() if k == key and result is not None]
+        lines = [line for result in results for line in _compared(result)]
+        good = sum(line.verdict in GOOD for line in lines)
+        count = sum(k == key for k, _ in found)
+        yield (
+            f"| [{catalogue.paper(key).title}](#{key}) | {len(results)} of {count} | {len(lines)} | {good} | "
+            f"{len(lines) - good} |"
+        )
+    yield "\nWhat is covered, item by item:\n"
+    yield "<details><summary>every figure, table and claim</summary>\n"
+    yield "| work | item | what it shows | experiment | status |\n|---|---|---|---|---|"
+    for key in catalogue.KEYS:
+        for row in catalogue.coverage(key):
+            cells = (key, row.item, row.what, row.experiment or "-", row.status)
+            yield f"| {' | '.join(_cell(text) for text in cells)} |"
+    yield "\n</details>\n"
+
+
+def _papers(found: dict[tuple[str, str], Found], pictures: Path) -> Iterator[str]:
+    for key in catalogue.KEYS:
+        yield f'<a id="{key}"></a>\n\n### {key}: {catalogue.paper(key).title}\n'
+        for (k, _), (one, result, folder) in found.items():
+            if k == key:
+                yield from _experiment(key, one, result, folder, pictures)
+
+
+def _experiment(key: str, one: Experiment, result: Result | None, folder: Path | None, pictures: Path) -> Iterator[str]:
+    yield f"#### {', '.join(one.items)}: {one.title}\n"
+    if result is None or folder is None:
+        yield f"`mercer reproduce {key}:{one.name}` has not been run.\n"
+        return
+    yield f"{one.we_do}\n"
+    for name, caption in list(result.captions.items())[:1]:
+        _shrink(folder / f"{name}.png", pictures / f"{key}_{one.name}.png")
+        yield f"![{one.title}]({_PICTURES}/{key}_{one.name}.png)\n\n*{caption}*\n"
+    lines = _compared(result)
+    good = sum(line.verdict in GOOD for line in lines)
+    yield (
+        f"<details><summary>{good} of {len(lines)} comparisons agree, hold or are exceeded "
+        f"({result.scale} size, {result.seconds:.0f} s)</summary>\n"
+    )
+    yield "| quantity | paper | ours | verdict | note |\n|---|---|---|---|---|"
+    for line in lines:
+        cells = (line.quantity, shown(line.paper), shown(line.ours), line.verdict, line.note)
+        yield f"| {' | '.join(_cell(text) for text in cells)} |"
+    yield from (f"\n- {text}" for text in (*one.differences, *result.remarks))
+    yield "\n</details>\n"
+
+
+def _compared(result: Result) -> list[Comparison]:
+    return [line for line in result.comparisons if line.verdict != OPEN]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _peers(bench: Path, pictures: Path) -> Iterator[str]:
+    yield "## Against the peers\n"
+    table = bench / "results.md"
+    if not table.exists():
+        yield "`make bench` has not been run.\n"
+        return
+    machine = json.loads((bench / "results.json").read_text(encoding="utf-8"))["machine"]
+    yield f"{machine}, two cores. Ratios say how many times faster than the fastest peer, with their range.\n"
+    if (bench / "ratios.png").exists():
+        _shrink(bench / "ratios.png", pictures / "ratios.png")
+        yield f"![Ratios of all benchmarks]({_PICTURES}/ratios.png)\n"
+    yield table.read_text(encoding="utf-8").strip()
+
+
+def _shrink(source: Path, target: Path) -> None:
+    """Write a picture with fewer pixels and colours."""
+    with Image.open(source) as picture:
+        small = picture.convert("RGB")
+        small.thumbnail((_WIDTH, 4 * _WIDTH))
+        small.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.results_page")
+    parser.add_argument("--reproduced", type=Path, nargs="+", default=[Path("build/reproduced"), Path("build/quick")])
+    parser.add_argument("--bench", type=Path, default=Path("build/bench"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs"))
+    given = parser.parse_args()
+    text = page(given.reproduced, given.bench, given.output)
+    (given.output / "results.md").write_text(text, encoding="utf-8")
+    print(f"Written: {given.output / 'results.md'}")
+
+
+if __name__ == "__main__":
+    main()
