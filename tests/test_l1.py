@@ -17,7 +17,9 @@ from mercer.errors import IndefiniteKernelWarning
 from mercer.kernels.functions import RBF, Linear
 from mercer.solvers.exact import make_operator
 from mercer.solvers.l1 import SignOptions, extract
-from mercer.solvers.l1_residuals import FeatureResidual, HeldResidual, TiledResidual, make_residual
+from mercer.solvers.l1_features import FeatureResidual
+from mercer.solvers.l1_held import HeldResidual
+from mercer.solvers.l1_residuals import TiledResidual, make_residual
 
 GAMMA = 0.2
 

@@ -20,7 +20,8 @@ from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
-from mercer.solvers.l1_residuals import EXHAUSTED, Centring, Mask, Residual, first_largest, make_residual
+from mercer.solvers.l1_residuals import Centring, Residual, make_residual
+from mercer.solvers.l1_rounding import EXHAUSTED, Mask, first_largest
 
 _EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries
 _EIGEN_RESIDUAL = 1e-7  # only signs are taken of them

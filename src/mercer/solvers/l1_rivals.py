@@ -15,7 +15,8 @@ from mercer.kernels.functions import Kernel, Linear, Precomputed
 from mercer.kernels.operator import Operator
 from mercer.solvers.exact import make_operator
 from mercer.solvers.l1 import SignFit, SignOptions, expand, extract, fit_l1
-from mercer.solvers.l1_residuals import Centring, FeatureResidual
+from mercer.solvers.l1_features import FeatureResidual
+from mercer.solvers.l1_residuals import Centring
 
 
 def fit_projection_trick(

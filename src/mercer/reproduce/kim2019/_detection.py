@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
-from mercer import L1KernelPCA
 from mercer.reproduce.experiment import Run
 from mercer.reproduce.kim2019._methods import METHODS
 
@@ -58,18 +57,10 @@ def training_scores(name: str, Z: Any, kernel: str, center: bool = True, halved:
     n, d = Z.shape
     r = min(d, n - 1)
     options: Options = {"kernel": kernel, "gamma": gamma(d, halved)}
-    if name == "Algorithm 1" and kernel == "linear":
-        return _by_matrix(Z, r, center)
     if name == "L2-KPCA":
         centred = center or kernel == "linear"  # standardised rows have mean zero
         return METHODS[name](r, **options).fit_transform(Z) if centred else _not_centred(Z, r, options["gamma"])
     return METHODS[name](r, center=center, **options).fit(Z).transform(Z)
-
-
-def _by_matrix(Z: Any, r: int, center: bool) -> Any:
-    """Return the same as with kernel="linear": start (19) of all components costs less from a stored matrix."""
-    K = Z @ Z.T
-    return L1KernelPCA(r, kernel="precomputed", center=center).fit(K).transform(K)
 
 
 def _not_centred(Z: Any, r: int, gamma: float) -> Any:

@@ -209,7 +209,6 @@ EXPERIMENT = Experiment(
         "R1-KPCA with as many components as features leaves nothing of the rows with the linear kernel, so that its "
         "components, sorted by variance, are those of L2-KPCA. In the paper they differ; how it orders or stops is not "
         "said.",
-        "The linear kernel enters Algorithm 1 as a matrix, which gives the same signs in less time.",
         "Table 1 prints 7.6 % for WBC; 21 of 378 are 5.6 %.",
     ),
     data=tuple(TITLES),
