@@ -95,10 +95,13 @@ def times(name: str, rivals: bool = False) -> None:
         if dtype == np.float64:  # several times slower than the other: once is enough
             timed["sklearn arpack"] = _once(lambda: Peer(**kernel, eigen_solver="arpack", random_state=0).fit(X))
         peer = min(seconds for method, (seconds, _) in timed.items() if method.startswith("sklearn"))
-        if rivals and dtype == np.float64:
-            timed |= {m: _once(lambda m=m: METHODS[m](**kernel).fit(X)) for m in METHODS if m != "L1 fixed point"}
         for method, (seconds, _) in timed.items():
             row(np.dtype(dtype).name, method, seconds, seconds / peer)
+        for method in METHODS if rivals and dtype == np.float64 else ():  # minutes, so each is told when it is done
+            if method != "L1 fixed point":
+                seconds = _once(lambda m=method: METHODS[m](**kernel).fit(X))[0]
+                row(np.dtype(dtype).name, method, seconds, seconds / peer)
+                sys.stdout.flush()
 
 
 def _once(call: Callable[[], Any]) -> tuple[float, Any]:
