@@ -80,3 +80,10 @@ def patch(frame, state, size, shape):
                 )
             )
     return values
+
+
+def unit_contrast(patch):
+    """A patch without its mean, of unit length; 0 where it has no contrast."""
+    mean = sum(patch) / len(patch)
+    length = math.sqrt(sum((value - mean) ** 2 for value in patch))
+    return [(value - mean) / length if length > 0 else 0.0 for value in patch]

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
 import naive_tracking as naive
 from mercer import AppearanceTracker, IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA, plots
 from mercer.cli.root import app
+from mercer.tasks.appearance import default_model, unit_contrast
 from mercer.tasks.warp import corners, sample_boxes, smoothed_for
 
 # -- patches -------------------------------------------------------------------------------------------------------
@@ -59,6 +62,15 @@ def test_fine_detail_is_smoothed_only_for_coarse_patches(rng):
     picture = rng.uniform(0, 1, (40, 40))
     assert smoothed_for(picture, (10.0, 10.0), (24, 24)) is picture
     assert smoothed_for(picture, (96.0, 96.0), (24, 24)).std() < 0.3 * picture.std()
+
+
+def test_patches_lose_their_light_and_blank_ones_become_nothing(rng):
+    patches = rng.uniform(0, 255, (4, 30))
+    patches[2] = 7.0
+    expected = [naive.unit_contrast(patch) for patch in patches]
+    assert_allclose(unit_contrast(patches), expected, atol=1e-12)
+    assert_allclose(unit_contrast(3.0 * patches + 20.0), expected, atol=1e-12)
+    assert not unit_contrast(patches)[2].any()
 
 
 # -- made-up scenes ------------------------------------------------------------------------------------------------
@@ -111,7 +123,7 @@ def test_it_follows_motion_size_turn_and_light(seed):
 
 def test_likelihood_counts_scores_beside_the_residual():
     frames, boxes = scene(1, n=14)
-    tracker = AppearanceTracker(random_state=0, criterion="likelihood")
+    tracker = AppearanceTracker(random_state=0)
     found = tracker.track(frames, boxes[0])
     assert overlap(found, boxes).mean() > 0.8
     patches = tracker._patches(frames[-1].astype(np.float32), tracker.state_ + np.eye(4)[:3] * [3.0, 3.0, 0.2, 0.0])
@@ -122,6 +134,25 @@ def test_likelihood_counts_scores_beside_the_residual():
     ]
     assert_allclose(tracker._strangeness(patches), expected)
     assert AppearanceTracker(random_state=0).start(frames[0], boxes[0])._strangeness(patches) == 0.0
+    tracker.criterion = "residual"
+    assert tracker._strangeness(patches) == 0.0
+
+
+def test_a_model_without_components_is_judged_by_its_residual():
+    class FirstPatch(BaseEstimator):
+        def partial_fit(self, X):
+            self.patch_ = getattr(self, "patch_", X[0])
+            return self
+
+        def reconstruction_error(self, X):
+            return ((X - self.patch_) ** 2).sum(axis=1)
+
+    frames, boxes = scene(1, n=14)
+    found = AppearanceTracker(FirstPatch(), random_state=0).track(frames, boxes[0])
+    assert_array_equal(
+        found, AppearanceTracker(FirstPatch(), random_state=0, criterion="residual").track(frames, boxes[0])
+    )
+    assert overlap(found, boxes).mean() > 0.8
 
 
 def test_the_same_seed_gives_the_same_boxes():
@@ -141,11 +172,12 @@ def test_a_still_object_keeps_its_box():
 
 def test_update_takes_the_best_of_its_candidates():
     frames, boxes = scene(5, n=3)
-    tracker = AppearanceTracker(random_state=0, rounds=1, restraint=0.0).start(frames[0], boxes[0])
+    tracker = AppearanceTracker(random_state=0, rounds=1, restraint=0.0, spread=(0.07, 0.02, 0.03))
+    tracker.start(frames[0], boxes[0])
     draws = np.random.RandomState(0).standard_normal((200, 4))
     draws[0] = 0.0
     extent = np.sqrt(30 * 26)
-    states = tracker.state_ + draws * [0.07 * extent, 0.07 * extent, 0.0, 0.02]
+    states = tracker.state_ + draws * [0.07 * extent, 0.07 * extent, 0.0, 0.03]
     states[:, 2] = np.exp(0.02 * draws[:, 2])
     patches = tracker._patches(frames[1].astype(np.float32), states)
     best = np.argmin(tracker.estimator_.reconstruction_error(patches))
@@ -167,6 +199,13 @@ def test_the_model_learns_every_five_frames_in_bounded_memory():
     assert tracker.estimator_.n_samples_seen_ == 36
     assert tracker.estimator_.expansion_.n_points <= 12
     assert not hasattr(small, "expansion_")
+
+
+def test_the_default_model_can_be_given_by_hand():
+    frames, boxes = scene(2, n=12)
+    by_default = AppearanceTracker(random_state=0).track(frames, boxes[0])
+    assert_array_equal(AppearanceTracker(default_model(), random_state=0).track(frames, boxes[0]), by_default)
+    assert default_model(kernel="linear").get_params() == {**default_model().get_params(), "kernel": "linear"}
 
 
 @pytest.mark.parametrize(
@@ -327,3 +366,26 @@ def test_a_face_is_followed_through_changing_light(data_set):
     found = AppearanceTracker(random_state=0).track(frames, boxes[0])
     assert overlap(found, boxes).mean() > 0.6
     assert np.mean(overlap(found, boxes) > 0.5) > 0.9
+
+
+def test_videos_of_the_benchmark_are_the_same_again_and_have_true_boxes(monkeypatch):
+    pytest.importorskip("skimage")
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1]))
+    from benchmarks import tracking_videos
+
+    for kind in (tracking_videos.card, tracking_videos.globe, tracking_videos.quick):
+        frames, boxes = tracking_videos.made(kind, 7, 30)
+        again, _ = tracking_videos.made(kind, 7, 30)
+        assert_array_equal(frames, again)
+        assert frames.shape == (30, 120, 160)
+        tracker = AppearanceTracker().start(frames[0], boxes[0])
+        states = np.column_stack([boxes[:, :2] + boxes[:, 2:] / 2, boxes[:, 2] / boxes[0, 2], np.zeros(30)])
+        aside = states + np.array([0.5 * boxes[0, 2], 0.0, 0.0, 0.0])
+        on, off = (
+            np.concatenate(
+                [tracker._patches(frame.astype(float), one[None]) for frame, one in zip(frames, at, strict=True)]
+            )
+            for at in (states, aside)
+        )
+        near, far = np.linalg.norm(on[1:] - on[:-1], axis=1), np.linalg.norm(off - on, axis=1)
+        assert np.median(near) < 0.5 * np.median(far)  # what is in the box stays alike, what is beside it is not

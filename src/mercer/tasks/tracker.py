@@ -6,21 +6,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.arrays import Array
-from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
+from mercer.tasks.appearance import default_model, own_copy, unit_contrast
 from mercer.tasks.frames import as_grey, check_box
 from mercer.tasks.warp import corners, sample_boxes, smoothed_for
 
-_FINER = 2.5  # by how much the Gaussian of one round of candidates is narrower than that of the round before
+_FINER = 1.7  # by how much the Gaussian of one round of candidates is narrower than that of the round before
 _SMALLEST = 4.0  # pixels that a side of the box keeps
 _FLOOR = 0.1  # variance of a component, of the usual residual, that is taken for granted
 _RECENT = 25  # frames from which the usual residual is taken
-_CRITERIA = ("residual", "likelihood")
-_SLIGHTEST = 1e-6  # length of a patch, of that of one with full contrast, below which it shows nothing
+_CRITERIA = ("likelihood", "residual")
 
 
 class AppearanceTracker:
@@ -34,11 +32,11 @@ class AppearanceTracker:
     ----------
     estimator : a Mercer estimator with `partial_fit` and `reconstruction_error`, or None
         The model of appearance; a copy of it is used. Its rows are patches, with `normalize` of unit length. None:
-        `IncrementalKernelPCA(5, gamma=1, batch_size=update_every, forgetting=0.97)`.
+        `IncrementalKernelPCA(16, gamma=1, batch_size=update_every, forgetting=0.99)`.
     n_candidates : int
         Looked at in each frame.
     rounds : int
-        The candidates come in so many rounds; those of a later one are drawn around the best so far, 2.5 times as
+        The candidates come in so many rounds; those of a later one are drawn around the best so far, 1.7 times as
         close. 1: all at once, as in the paper.
     update_every : int
         Frames after which the model learns their patches.
@@ -47,10 +45,11 @@ class AppearanceTracker:
     spread : (position, size, turn)
         Standard deviations of the Gaussian: of x and y relative to the size of the object, of the logarithm of its
         size, and of its angle in radians. 0 in a place keeps that quantity as it is.
-    criterion : {"residual", "likelihood"}
+    criterion : {"likelihood", "residual"}
         What the best candidate has least of. "residual": its squared distance from the subspace, as in the paper.
         "likelihood": that, plus the mean of its squared scores in units of their variance, times the usual residual
-        of late. A patch within the subspace but unlike anything seen is then worth no more than one outside it.
+        of late. A patch within the subspace but unlike anything seen is then worth no more than one outside it. Models
+        without components and variances (`expansion_`, `explained_variance_`) are judged by the residual alone.
     restraint : float
         How much a candidate must be better for being farther from the last place: the criterion is multiplied by
         1 + restraint |z|^2, with z counted in standard deviations.
@@ -109,8 +108,8 @@ class AppearanceTracker:
         rounds: int = 3,
         update_every: int = 5,
         patch_shape: tuple[int, int] = (24, 24),
-        spread: tuple[float, float, float] = (0.07, 0.02, 0.02),
-        criterion: str = "residual",
+        spread: tuple[float, float, float] = (0.07, 0.03, 0.02),
+        criterion: str = "likelihood",
         restraint: float = 0.05,
         keep_first: bool = False,
         normalize: bool = True,
@@ -191,16 +190,8 @@ class AppearanceTracker:
 
     def _new_estimator(self) -> Any:
         if self.estimator is not None:
-            for method in ("partial_fit", "reconstruction_error"):
-                if not hasattr(self.estimator, method):
-                    raise TypeError(
-                        f"The model of appearance needs {method}, which {type(self.estimator).__name__} has not; "
-                        "IncrementalKernelPCA and LandmarkKernelPCA have it."
-                    )
-            return clone(self.estimator)
-        return IncrementalKernelPCA(
-            5, kernel="rbf", gamma=1.0, batch_size=self.update_every + self.keep_first, forgetting=0.97, random_state=0
-        )
+            return own_copy(self.estimator)
+        return default_model(self.update_every + self.keep_first)
 
     def _set_state(self, state: Array) -> None:
         w, h = state[2] * self._size[0], state[2] * self._size[1]
@@ -231,7 +222,9 @@ class AppearanceTracker:
         NIPS 2004]: scores y with variances lambda inside the subspace, the residual outside it.
         """
         model = self.estimator_
-        if self.criterion == "residual" or not self._residuals or model.expansion_.n_components == 0:
+        if self.criterion == "residual" or not self._residuals or not hasattr(model, "explained_variance_"):
+            return 0.0
+        if model.expansion_.n_components == 0:
             return 0.0
         usual = float(np.median(self._residuals))
         variances = model.explained_variance_ + _FLOOR * usual
@@ -275,12 +268,7 @@ class AppearanceTracker:
         return self._normalised(sample_boxes(smooth, states, self._size, self.patch_shape))
 
     def _normalised(self, patches: Array) -> Array:
-        if not self.normalize:
-            return patches
-        centred = patches - patches.mean(axis=1, keepdims=True)
-        lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-        nothing = lengths <= _SLIGHTEST * np.linalg.norm(patches, axis=1, keepdims=True)
-        return np.asarray(np.where(nothing, 0.0, centred / np.where(nothing, 1.0, lengths)))
+        return unit_contrast(patches) if self.normalize else patches
 
     def _learn(self, patch: Array) -> None:
         self._waiting.append(patch)

@@ -5,7 +5,10 @@ A state is (x, y, scale, angle): the centre of a box in pixels, its size relativ
 it has its value, is at (j + 0.5, i + 0.5).
 """
 
+import math
+
 import numpy as np
+from numba import njit
 from scipy import ndimage
 
 from mercer.arrays import Array
@@ -18,34 +21,30 @@ def sample_boxes(
     shape: tuple[int, int],  # rows, columns of a patch
 ) -> Array:
     """Return the patches under the boxes, (n, rows * columns); outside the frame its border goes on."""
-    x, y = _grid(states, size, shape)
-    return _bilinear(frame, x, y)
-
-
-def _grid(states: Array, size: tuple[float, float], shape: tuple[int, int]) -> tuple[Array, Array]:
-    """Return where the pixels of every patch lie in the frame, as fractional column and row numbers, (n, pixels)."""
     (rows, columns), (width, height) = shape, size
-    across = np.tile(((np.arange(columns) + 0.5) / columns - 0.5) * width, rows)
-    down = np.repeat(((np.arange(rows) + 0.5) / rows - 0.5) * height, columns)
-    cosine = (states[:, 2] * np.cos(states[:, 3]))[:, None]
-    sine = (states[:, 2] * np.sin(states[:, 3]))[:, None]
-    x = cosine * across - sine * down + (states[:, :1] - 0.5)
-    y = sine * across + cosine * down + (states[:, 1:2] - 0.5)
-    return x, y
+    across = ((np.arange(columns) + 0.5) / columns - 0.5) * width
+    down = ((np.arange(rows) + 0.5) / rows - 0.5) * height
+    patches = np.empty((len(states), rows * columns), frame.dtype)
+    _sample(np.ascontiguousarray(frame), np.ascontiguousarray(states, np.float64), across, down, patches)
+    return patches
 
 
-def _bilinear(frame: Array, x: Array, y: Array) -> Array:
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _sample(frame: Array, states: Array, across: Array, down: Array, patches: Array) -> None:
     height, width = frame.shape
-    x, y = np.clip(x, 0.0, width - 1.0), np.clip(y, 0.0, height - 1.0)
-    left, top = x.astype(np.intp), y.astype(np.intp)
-    np.minimum(left, max(width - 2, 0), out=left)
-    np.minimum(top, max(height - 2, 0), out=top)
-    right, below = min(1, width - 1), width * min(1, height - 1)  # steps to the neighbours in the flat frame
-    x, y = (x - left).astype(frame.dtype), (y - top).astype(frame.dtype)
-    flat, at = np.ascontiguousarray(frame).ravel(), top * width + left
-    upper = flat[at] + x * (flat[at + right] - flat[at])
-    lower = flat[at + below] + x * (flat[at + below + right] - flat[at + below])
-    return np.asarray(upper + y * (lower - upper))
+    for i in range(len(states)):
+        cosine, sine = states[i, 2] * math.cos(states[i, 3]), states[i, 2] * math.sin(states[i, 3])
+        pixel = 0
+        for v in down:
+            for u in across:
+                x = min(max(cosine * u - sine * v + states[i, 0] - 0.5, 0.0), width - 1.0)
+                y = min(max(sine * u + cosine * v + states[i, 1] - 0.5, 0.0), height - 1.0)
+                left, top = min(int(x), max(width - 2, 0)), min(int(y), max(height - 2, 0))
+                right, below = min(left + 1, width - 1), min(top + 1, height - 1)
+                upper = frame[top, left] + (x - left) * (frame[top, right] - frame[top, left])
+                lower = frame[below, left] + (x - left) * (frame[below, right] - frame[below, left])
+                patches[i, pixel] = upper + (y - top) * (lower - upper)
+                pixel += 1
 
 
 def smoothed_for(frame: Array, size: tuple[float, float], shape: tuple[int, int]) -> Array:
