@@ -27,7 +27,7 @@ def main() -> None:
         found[name] = (runner.load(name), runner.run(name))
         print("\n".join(report.lines(*found[name])), flush=True)
         report.write(given.output, found)
-    print(f"\nWritten to {given.output}: results.json, results.md, ratios.png")
+    print(f"\nWritten to {given.output}: results.json, results.md, ratios.png, growth.png")
 
 
 if __name__ == "__main__":

@@ -120,9 +120,10 @@ def _peers(bench: Path, pictures: Path) -> Iterator[str]:
         return
     machine = json.loads((bench / "results.json").read_text(encoding="utf-8"))["machine"]
     yield f"{machine}, two cores. Ratios say how many times faster than the fastest peer, with their range.\n"
-    if (bench / "ratios.png").exists():
-        _shrink(bench / "ratios.png", pictures / "ratios.png")
-        yield f"![Ratios of all benchmarks]({_PICTURES}/ratios.png)\n"
+    for name, text in (("ratios", "How many times faster than the fastest peer"), ("growth", "Seconds against size")):
+        if (bench / f"{name}.png").exists():
+            _shrink(bench / f"{name}.png", pictures / f"{name}.png")
+            yield f"![{text}]({_PICTURES}/{name}.png)\n"
     yield table.read_text(encoding="utf-8").strip()
 
 

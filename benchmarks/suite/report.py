@@ -63,7 +63,7 @@ def _cells(record: Record, records: list[Record]) -> str:
 
 
 def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> None:
-    """Write results.json, results.md and ratios.png."""
+    """Write results.json, results.md, ratios.png and growth.png."""
     folder.mkdir(parents=True, exist_ok=True)
     content: dict[str, Any] = {
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
@@ -72,22 +72,56 @@ def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> Non
     (folder / "results.json").write_text(json.dumps(content, indent=1))
     text = [line for objective, records in found.values() for line in lines(objective, records)]
     (folder / "results.md").write_text("\n".join(text) + "\n")
-    _draw(folder / "ratios.png", [record for _, records in found.values() for record in records])
+    plain = [record for objective, records in found.values() if not objective.growth for record in records]
+    _draw_ratios(folder / "ratios.png", plain)
+    _draw_growth(folder / "growth.png", [pair for pair in found.values() if pair[0].growth])
 
 
-def _draw(path: Path, records: list[Record]) -> None:
+def _draw_ratios(path: Path, records: list[Record]) -> None:
+    """Draw a line a solver, median and range, and bands of grey that tell objectives apart."""
     import matplotlib.pyplot as plt
 
     rows = [(record, times) for record in records if (times := ratios(record, records))]
     if not rows:
         return
-    figure, axes = plt.subplots(figsize=(9, 1 + 0.28 * len(rows)), layout="constrained")
-    for place, (_, times) in enumerate(rows):
+    figure, axes = plt.subplots(figsize=(8, 0.9 + 0.2 * len(rows)), layout="constrained")
+    names = list(dict.fromkeys(record.objective for record, _ in rows))
+    for place, (record, times) in enumerate(rows):
+        if names.index(record.objective) % 2:
+            axes.axhspan(place - 0.5, place + 0.5, color="0.94", zorder=0)
         axes.plot([min(times), max(times)], [place, place], color="0.6", lw=2, zorder=1)
-        axes.scatter(np.median(times), place, color="C0" if np.median(times) >= 1 else "C3", zorder=2)
+        axes.scatter(np.median(times), place, s=22, color="C0" if np.median(times) >= 1 else "C3", zorder=2)
     axes.axvline(1, color="0.3", lw=1)
     axes.set_yticks(range(len(rows)), [f"{r.objective}, {r.dataset}: {r.solver}" for r, _ in rows], fontsize=7)
     axes.set(xscale="log", xlabel="times as fast as the fastest peer (right of 1: faster)")
-    axes.invert_yaxis()
-    figure.savefig(path, dpi=110)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
+def _draw_growth(path: Path, found: list[tuple[Objective, list[Record]]]) -> None:
+    """Draw seconds against size for every objective of growth, peers dashed, with exponents in the legend."""
+    import matplotlib.pyplot as plt
+
+    if not found:
+        return
+    across = min(2, len(found))
+    down = -(-len(found) // across)
+    figure, axes = plt.subplots(down, across, figsize=(5 * across, 3.6 * down), layout="constrained", squeeze=False)
+    for axis, (objective, records) in zip(axes.flat, found, strict=False):
+        slopes = exponents(records)
+        for solver in dict.fromkeys(r.solver for r in records):
+            own = [r for r in records if r.solver == solver and r.seconds]
+            label = f"{solver}, exponent {slopes[solver]:.2f}" if solver in slopes else solver
+            sizes, seconds = [float(r.dataset) for r in own], [np.median(r.seconds) for r in own]
+            axis.loglog(sizes, seconds, "--o" if own and own[0].peer else "-o", markersize=3, label=label)
+        every = sorted({float(r.dataset) for r in records})
+        axis.set_xticks(every, [f"{size:g}" for size in every])
+        axis.set_xticks([], minor=True)
+        axis.set_title(objective.name, loc="left", fontsize=10)
+        axis.set(xlabel="size", ylabel="seconds")
+        axis.legend(fontsize=7, frameon=False)
+    for axis in axes.flat[len(found) :]:
+        axis.set_axis_off()
+    figure.savefig(path, dpi=100)
     plt.close(figure)
