@@ -18,7 +18,7 @@ from mercer.cli.root import app
 from mercer.reproduce import catalogue, comparison, page, report, runner
 from mercer.reproduce.chin2007._letter import Letter
 from mercer.reproduce.chin2007._preimages import strategies
-from mercer.reproduce.chin2007._streams import GAUSS, KERNELS, distance, mean_angle, parabola
+from mercer.reproduce.chin2007._streams import GAUSS, KERNELS, distance, mean_angle, one_blas_thread, parabola
 from mercer.reproduce.chin2007.figure1 import library
 from mercer.reproduce.comparison import Comparison, claim, number, reading
 from mercer.reproduce.drawing import lines, panels
@@ -188,6 +188,12 @@ def test_fingerprint_follows_what_matters():
     others = [("b", *base[1:]), ("a", {"n": 2}, *base[2:]), ("a", {"n": 1}, {"usps": None}, ordinary)]
     assert same not in {fingerprint(*other) for other in others}
     assert same != fingerprint("a", {"n": 1}, {"usps": 5}, page.summary)
+
+
+def test_fingerprint_follows_the_experiment_beneath_a_decorator():
+    decorated = one_blas_thread(page.summary)
+    assert fingerprint("a", {}, {}, decorated) == fingerprint("a", {}, {}, page.summary)
+    assert fingerprint("a", {}, {}, decorated) != fingerprint("a", {}, {}, one_blas_thread(parabola))
 
 
 def test_fingerprint_follows_the_modules_that_experiments_share(tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ def fingerprint(
 
 def _code(function: Callable[..., Any]) -> list[str]:
     try:
-        own = Path(inspect.getfile(function))
+        own = Path(inspect.getfile(inspect.unwrap(function)))  # not the module of a decorator
         return [path.read_text() for path in (own, *sorted(own.parent.glob("_[a-z]*.py")))]
     except (OSError, TypeError):  # installed without sources
         return []
