@@ -146,8 +146,8 @@ EXPERIMENT = Experiment(
         "Digits with sigma = 2000 in place of 250, at which there is nothing to learn (see Figure 3).",
         "Times depend on the machine; growth and ratios are what is compared. At these sizes the kernel matrix takes a "
         "good part of batch KPCA's time, so its exponent is still between 2 and 3.",
-        "Rows in the plane take a tenth of a second in all; the cost of a further row is a difference of two such times, "
-        "and the verdicts of these lines change from run to run.",
+        "Rows in the plane take a tenth of a second in all; the cost of a further row is a difference of two such "
+        "times, and the verdicts of these lines change from run to run.",
     ),
     data=("mnist3",),
     scales={
