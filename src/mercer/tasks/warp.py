@@ -5,13 +5,11 @@ A state is (x, y, scale, angle): the centre of a box in pixels, its size relativ
 it has its value, is at (j + 0.5, i + 0.5).
 """
 
-import math
-
 import numpy as np
-from numba import njit
 from scipy import ndimage
 
 from mercer.arrays import Array
+from mercer.engine.sampling import sample_turned
 
 
 def sample_boxes(
@@ -25,26 +23,8 @@ def sample_boxes(
     across = ((np.arange(columns) + 0.5) / columns - 0.5) * width
     down = ((np.arange(rows) + 0.5) / rows - 0.5) * height
     patches = np.empty((len(states), rows * columns), frame.dtype)
-    _sample(np.ascontiguousarray(frame), np.ascontiguousarray(states, np.float64), across, down, patches)
+    sample_turned(np.ascontiguousarray(frame), np.ascontiguousarray(states, np.float64), across, down, patches)
     return patches
-
-
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _sample(frame: Array, states: Array, across: Array, down: Array, patches: Array) -> None:
-    height, width = frame.shape
-    for i in range(len(states)):
-        cosine, sine = states[i, 2] * math.cos(states[i, 3]), states[i, 2] * math.sin(states[i, 3])
-        pixel = 0
-        for v in down:
-            for u in across:
-                x = min(max(cosine * u - sine * v + states[i, 0] - 0.5, 0.0), width - 1.0)
-                y = min(max(sine * u + cosine * v + states[i, 1] - 0.5, 0.0), height - 1.0)
-                left, top = min(int(x), max(width - 2, 0)), min(int(y), max(height - 2, 0))
-                right, below = min(left + 1, width - 1), min(top + 1, height - 1)
-                upper = frame[top, left] + (x - left) * (frame[top, right] - frame[top, left])
-                lower = frame[below, left] + (x - left) * (frame[below, right] - frame[below, left])
-                patches[i, pixel] = upper + (y - top) * (lower - upper)
-                pixel += 1
 
 
 def smoothed_for(frame: Array, size: tuple[float, float], shape: tuple[int, int]) -> Array:
