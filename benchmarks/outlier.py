@@ -1,7 +1,7 @@
-"""Outlier detection: alarms at a nominal rate, T2 and SPE together, defaults beside peers, Table 2 and Figures 4 to 7.
+"""Outlier detection: alarms at a nominal rate, T2 and SPE together, defaults beside peers, Table 2.
 
 `python -m benchmarks.outlier WHAT`, WHAT one of: calibration [splits] [score] [cv+|split], recall [splits],
-both [fresh], defaults [fresh], table2 [data sets] [fast], search, figures -o DIR. Bounds: alarms on clean rows for
+both [fresh], defaults [fresh], table2 [data sets] [fast], pyod [data sets], search. Bounds: alarms on clean rows for
 n >= 300 0.4 to 1.5 % at a nominal 1 %, 3 to 6.5 % at 5 %, for n = 100 at most 2.5 %, and 2.5 to 6.5 %; both: mean ROC
 AUC at least that of T2 alone and of SPE alone; defaults: mean average precision at least .95 of the best peer's.
 """
@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 
 from benchmarks.measure import row
-from benchmarks.outlier_paper import figures, search, table2
+from benchmarks.outlier_paper import pyod, search, table2
 from mercer import KernelOutlierDetector, KernelPCA, datasets
 from mercer.kernels.resolve import median_gamma
 from mercer.tasks.outlier_state import Scaling
@@ -180,7 +180,7 @@ def main() -> None:
         "defaults": lambda: defaults("fresh" in sys.argv),
         "table2": lambda: table2(sys.argv[2:]),
         "search": search,
-        "figures": lambda: figures(sys.argv[sys.argv.index("-o") + 1]),
+        "pyod": lambda: pyod(sys.argv[2:]),
     }
     for name in sys.argv[1:2] or ("calibration", "both", "defaults", "table2"):
         what[name]()
