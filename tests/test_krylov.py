@@ -27,7 +27,7 @@ class Given:
     """A matrix that is there, as the operator's source."""
 
     def __init__(self, K: np.ndarray) -> None:
-        self.K, self.shape = K, K.shape
+        self.K, self.shape, self.dtype = K, K.shape, K.dtype
 
     def product(self, V):
         return self.K @ V

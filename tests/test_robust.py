@@ -34,7 +34,7 @@ every_robust_psi = pytest.mark.parametrize("psi", ROBUST)
 
 
 def kernel_rows(kernel, X, center=True) -> KernelRows:
-    return KernelRows(kernel, X, SymmetricTiles(kernel, X, X.dtype, 10**9), kernel.diagonal(X), X.dtype, center)
+    return KernelRows(kernel, X, SymmetricTiles(kernel, X, X.dtype, 10**9), kernel.diagonal(X), center)
 
 
 def cosines(model, truth) -> np.ndarray:

@@ -19,6 +19,8 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.kernels.functions import Kernel, Precomputed
 from mercer.kernels.tiles import PointBlocks, available_threads
 
+_HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32
+_SCORE_ERROR = 1e-6  # of scores, relative to the root mean square distance from the mean
 _SMALL = 1e-12  # relative size below which a direction of the metric counts as absent
 
 
@@ -57,15 +59,30 @@ class Expansion:
 
     @cached_property
     def _blocks(self) -> PointBlocks:
-        floating = np.issubdtype(self.points.dtype, np.floating)
-        return PointBlocks(self.kernel, self.points, self.points.dtype if floating else np.float64)
+        return PointBlocks(self.kernel, self.points, np.float64)
+
+    @cached_property
+    def _single_blocks(self) -> PointBlocks:
+        return PointBlocks(self.kernel, self.points, np.float32)
 
     def kernel_blocks(self, X: Points) -> PointBlocks:
         """Return the points, prepared for blocks of the precision that X and the points share."""
-        dtype = np.result_type(X.dtype, self._blocks.dtype)
         if isinstance(self.kernel, Precomputed):
-            dtype = X.dtype
-        return self._blocks if dtype == self._blocks.dtype else PointBlocks(self.kernel, self.points, dtype)
+            return PointBlocks(self.kernel, self.points, X.dtype)
+        single = np.result_type(X.dtype, np.float32) == np.float32
+        return self._single_blocks if single and self._single_is_enough else self._blocks
+
+    @cached_property
+    def _single_is_enough(self) -> bool:
+        """Whether kernel values in float32 give scores to 1e-6 of the rows' root mean square distance from the mean.
+
+        The coefficients multiply errors of kernel values: where they are large, as between points that nearly depend
+        on each other, float64 is needed whatever the rows are.
+        """
+        own = np.maximum(self.kernel.diagonal(self.points), 0.0)
+        largest = float(np.abs(self.coef * np.sqrt(own)).sum(axis=1).max(initial=0.0))
+        error = _HALF_UNIT32 * largest * np.sqrt(own.mean())
+        return bool(error <= _SCORE_ERROR * np.sqrt((self.trace or 0.0) / self.n_seen))
 
     def combine(self, weights: Array, X: Points) -> Array:
         """Return k(X, points) @ weights.T, chunk by chunk: peak memory is one tile; weights is (s, m)."""

@@ -1,8 +1,8 @@
 """Weighted first and second moments of rows: added, subtracted, faded, merged and moved to other coordinates.
 
 Rows are taken about a fixed reference near their mean. Sums of products about a far origin cancel when they are
-centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. All sums are kept in float64;
-blocks of float32 rows are multiplied in float32 and added in float64.
+centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. All is float64: sums of many
+small squares in float32 lose more than six digits.
 """
 
 from dataclasses import dataclass, replace
@@ -19,30 +19,29 @@ _LEAST_WEIGHT = 1e-200  # lighter rows count as forgotten; products with subnorm
 class Moments:
     """Sums over rows z = k - reference with weights w."""
 
-    reference: Array  # (m,), float64, exact in float32 too, so that blocks of both kinds have one
+    reference: Array  # (m,), float64
     total: Array  # (m,), sum w z
     product: Array  # (m, m), sum w z z^T
     weight: float = 0.0  # sum w
     squares: float = 0.0  # sum w^2
     own: float = 0.0  # sum w k(x, x)
-    single: bool = False  # whether some rows came in float32
 
     @classmethod
     def empty(cls, reference: Array) -> "Moments":
         """Return the moments of no rows."""
         m = len(reference)
-        return cls(as_reference(reference), np.zeros(m), np.zeros((m, m)))
+        return cls(reference, np.zeros(m), np.zeros((m, m)))
 
     def add_block(self, Z: Array, own: Array, weights: Array | None = None) -> None:
-        """Add rows Z, (b, m), which are overwritten; `own` is k(x, x), (b,), and no weights are ones.
+        """Add rows Z, (b, m), float64, which are overwritten; `own` is k(x, x), (b,), and no weights are ones.
 
         Z^T Z of one array with itself is computed by BLAS's symmetric update, which does half the work. (Through scipy
         it would hold the interpreter lock, and keep other threads waiting.)
         """
         first = self.weight == 0.0
-        Z -= self.reference.astype(Z.dtype)
+        Z -= self.reference
         if weights is None:
-            self.total += np.ones(len(Z), Z.dtype) @ Z
+            self.total += Z.sum(axis=0)
             self.weight, self.squares, self.own = (
                 self.weight + len(Z),
                 self.squares + len(Z),
@@ -53,13 +52,12 @@ class Moments:
             self.weight += float(weights.sum())
             self.squares += float(weights @ weights)
             self.own += float(weights @ own)
-            Z *= np.sqrt(weights).astype(Z.dtype)[:, None]
+            Z *= np.sqrt(weights)[:, None]
         product = Z.T @ Z
         if first:
-            self.product = product.astype(np.float64, copy=False)
+            self.product = product
         else:
             self.product += product
-        self.single = self.single or Z.dtype == np.float32
 
     def add(self, other: "Moments", sign: float = 1.0) -> None:
         """Add the moments of other rows in the same coordinates; with sign=-1 take them out again."""
@@ -69,7 +67,6 @@ class Moments:
         self.weight += sign * other.weight
         self.squares += sign * other.squares
         self.own += sign * other.own
-        self.single = self.single or other.single
 
     def fade(self, factor: float) -> None:
         """Multiply all weights by a factor."""
@@ -98,11 +95,11 @@ class Moments:
         """Return the moments about a reference near the mean: itself unless the mean has gone far from it."""
         spread = float(np.trace(self.product))
         far = self.weight > 0 and float(self.total @ self.total) > _FAR * self.weight * spread
-        return self.about(as_reference(self.mean)) if far else self
+        return self.about(self.mean) if far else self
 
     def mapped(self, T: Array) -> "Moments":
         """Return the moments of the rows T k; T is (m', m)."""
-        reference = as_reference(T @ self.reference)
+        reference = T @ self.reference
         shift = T @ self.reference - reference
         total = T @ self.total
         cross = np.outer(total + 0.5 * self.weight * shift, shift)
@@ -132,13 +129,6 @@ class Moments:
     def freedom(self) -> float:
         """What an unbiased covariance divides the centred scatter by: n - 1 where all weights are one."""
         return self.weight - self.squares / self.weight if self.weight > 0 else 0.0
-
-
-def as_reference(point: Array) -> Array:
-    """Return the nearest point that is exact in float32, in float64; far numbers stay as they are."""
-    with np.errstate(over="ignore"):
-        rounded = point.astype(np.float32).astype(np.float64)
-    return np.where(np.isfinite(rounded), rounded, point)
 
 
 def fading_weights(n: int, forgetting: float, newer: int = 0) -> Array | None:

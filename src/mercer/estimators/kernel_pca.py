@@ -51,8 +51,10 @@ class KernelPCA(KernelDecomposition):
         Largest residual norm |K' v - lambda v|, relative to the largest eigenvalue, that "krylov" accepts. 0 means
         working precision: 1e-9, where eigenvalues are exact to rounding. ("arpack": its own meaning.)
     precision : {"auto", "float64", "mixed"}
-        "mixed" makes kernel tiles in float32 and sums in float64: twice as fast, eigenvalues good to about 1e-7.
-        "auto" takes it when `tol` >= 1e-6. float32 data are computed in float32 tiles unless "float64" is asked for.
+        "mixed" makes kernel values in float32 and sums in float64: twice as fast, and eigenvalues are wrong by at
+        most 1e-6 of the largest (usually 1e-7). Where float32 cannot keep that, as for a very wide Gaussian kernel,
+        which is measured on some rows before the fit, kernel values are float64 all the same; `precision_` tells.
+        "auto" is "mixed" when `tol` >= 1e-6 or the rows are float32, else "float64".
     preimage : {"ridge", "mika", "kwok", "gradient", "exact", "auto"}
         How `inverse_transform` works. "ridge" is scikit-learn's and needs `fit_inverse_transform=True`.
     verbose : bool
@@ -67,6 +69,8 @@ class KernelPCA(KernelDecomposition):
         Variances along the components, and their shares of the true total.
     solver_, n_iter_ : str, int
         Which eigensolver ran, and how many steps it took.
+    precision_ : {"float64", "float32"}
+        The precision in which kernel values were computed.
 
     Examples
     --------
@@ -100,6 +104,7 @@ class KernelPCA(KernelDecomposition):
         "X_transformed_fit_",
         "solver_",
         "n_iter_",
+        "precision_",
     )
 
     def __init__(
@@ -177,7 +182,7 @@ class KernelPCA(KernelDecomposition):
             X,
             self._count(X.shape[0]),
             dtype=self._tile_dtype(X),
-            options=self._options(X),
+            options=self._options(),
             drop_zeros=self.remove_zero_eig or self.n_components is None,
             n_jobs=self.n_jobs,
             channel=self._channel(),
@@ -187,7 +192,7 @@ class KernelPCA(KernelDecomposition):
     def _keep(self, solved: Fit, X: Points) -> None:
         self.expansion_ = solved.expansion
         self.eigenvectors_ = solved.eigenvectors
-        self.solver_, self.n_iter_ = solved.solver, solved.n_iter
+        self.solver_, self.n_iter_, self.precision_ = solved.solver, solved.n_iter, solved.dtype.name
         if self.fit_inverse_transform and self.preimage == "ridge":
             ridge = RidgeMap.fit(self._training_scores(), X, self.expansion_.kernel, self.alpha)
             self.dual_coef_, self.X_transformed_fit_ = ridge.dual_coef, ridge.train_scores
@@ -217,14 +222,13 @@ class KernelPCA(KernelDecomposition):
         mixed = self.precision == "mixed" or self.tol >= _MIXED_TOL
         return np.float32 if mixed or X.dtype == np.float32 else np.float64
 
-    def _options(self, X: Points) -> EigenOptions:
+    def _options(self) -> EigenOptions:
         return EigenOptions(
             solver=self.eigen_solver,
             tol=float(self.tol),
             max_iter=self.max_iter,
             power=None if self.iterated_power == "auto" else int(self.iterated_power),
             rng=None if self.random_state is None else check_random_state(self.random_state),
-            eps=float(np.finfo(self._tile_dtype(X)).eps),
         )
 
     def _find_preimages(self, scores: Array) -> Array:

@@ -216,11 +216,9 @@ class RobustKernelPCA(KernelDecomposition):
 
     def _all_rows(self, kernel: Kernel, X: Points) -> KernelRows:
         if self._precomputed:
-            return KernelRows(
-                kernel, np.arange(n_rows(X)), GivenMatrix(X), np.diag(X).astype(np.float64), X.dtype, self.center
-            )
+            return KernelRows(kernel, np.arange(n_rows(X)), GivenMatrix(X), np.diag(X).astype(np.float64), self.center)
         tiles = SymmetricTiles(kernel, X, X.dtype, memory_budget(), available_threads(self.n_jobs))
-        return KernelRows(kernel, X, tiles, kernel.diagonal(X), X.dtype, self.center)
+        return KernelRows(kernel, X, tiles, kernel.diagonal(X), self.center)
 
     def _landmark_map(self, kernel: Kernel, X: Points) -> LandmarkMap:
         if isinstance(self.landmarks, Integral):

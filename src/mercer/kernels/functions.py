@@ -14,6 +14,7 @@ from sklearn.metrics import pairwise
 from sklearn.preprocessing import normalize
 
 from mercer.arrays import Array, Points, is_sparse
+from mercer.kernels.precision import exponent_dtype
 
 _ORIGIN_ROWS = 256
 
@@ -171,10 +172,13 @@ class Cosine(Kernel):
 
 @dataclass(frozen=True)
 class RbfRows:
-    """Rows scaled by sqrt(2 gamma), with half their squared norms."""
+    """Rows scaled by sqrt(2 gamma), with half their squared norms.
+
+    Long rows are in float64 whatever the tiles are, because their inner products cancel.
+    """
 
     rows: Any  # (n, d) dense or CSR
-    half: Array  # (n,)
+    half: Array  # (n,), float64
 
     def __getitem__(self, key: Any) -> "RbfRows":
         return RbfRows(self.rows[key], self.half[key])
@@ -201,17 +205,15 @@ class RBF(Kernel):
 
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> RbfRows:
         """Shift by the origin, scale, and keep half the squared norms."""
-        scale = np.sqrt(2.0 * self.gamma)
         if is_sparse(X) and origin is not None:
             X = X.toarray()  # a shifted row is not sparse; callers pass a chunk at a time
-        if is_sparse(X):
-            rows = X.astype(dtype) * np.asarray(scale, dtype)
-        else:
-            rows = np.empty(X.shape, dtype)
-            np.subtract(X, 0.0 if origin is None else origin, out=rows, casting="same_kind")
-            rows *= np.asarray(scale, dtype)
+        rows = self._scaled(X, dtype, origin)
         with np.errstate(over="ignore"):
-            half = (0.5 * _squared_norms(rows)).astype(dtype)
+            half = 0.5 * _squared_norms(rows)
+        if exponent_dtype(half, half, dtype) != dtype:
+            rows = self._scaled(X, np.float64, origin)
+            with np.errstate(over="ignore"):
+                half = 0.5 * _squared_norms(rows)
         if not np.isfinite(half).all():
             raise ValueError(
                 f"The squared distances overflow: the data reach {abs(X).max():.3g} with gamma={self.gamma:.3g}. "
@@ -219,15 +221,26 @@ class RBF(Kernel):
             )
         return RbfRows(rows, half)
 
+    def _scaled(self, X: Points, dtype: Any, origin: Array | None) -> Any:
+        scale = np.asarray(np.sqrt(2.0 * self.gamma), dtype)
+        if is_sparse(X):
+            return X.astype(dtype) * scale
+        rows = np.empty(X.shape, dtype)
+        with np.errstate(over="ignore"):
+            np.subtract(X, 0.0 if origin is None else origin, out=rows, casting="same_kind")
+            rows *= scale
+        return rows
+
     def block(self, A: RbfRows, B: RbfRows, out: Array) -> None:
         """Write the Gaussians, fused with the matrix product where the rows are dense."""
         from mercer.kernels.rbf import exponential, rbf_block  # compiled: loaded on first use
 
         if is_sparse(A.rows) or is_sparse(B.rows):
-            _dot_into(A.rows, B.rows, out)
-            out -= A.half[:, None]
-            out -= B.half
-            out[...] = exponential(np.minimum(out, 0))
+            exponents = np.empty(out.shape, exponent_dtype(A.half, B.half, out.dtype))
+            _dot_into(A.rows, B.rows, exponents)
+            exponents -= A.half[:, None]
+            exponents -= B.half
+            out[...] = exponential(np.minimum(exponents, 0))
         elif out.flags.c_contiguous:
             rbf_block(A.rows, A.half, B.rows, B.half, out)
         else:
@@ -242,7 +255,11 @@ class RBF(Kernel):
 
 @dataclass(frozen=True)
 class _PairwiseKernel(Kernel):
-    """A kernel whose blocks scikit-learn computes."""
+    """A kernel whose blocks scikit-learn computes, from rows as they are: float32 would round differences away."""
+
+    def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
+        """Return the rows in float64."""
+        return X.astype(np.float64, copy=False)
 
     def _matrix(self, A: Any, B: Any) -> Array:
         raise NotImplementedError
@@ -287,7 +304,7 @@ class Chi2(_PairwiseKernel):
                 f"Negative values in data: kernel={self.name!r} needs features from zero up, and the smallest is "
                 f"{X.min():.3g}. Shift or scale them, for example with MinMaxScaler."
             )
-        return X.astype(dtype, copy=not X.flags.writeable)  # scikit-learn's loop refuses read-only memory
+        return X.astype(np.float64, copy=not X.flags.writeable)  # scikit-learn's loop refuses read-only memory
 
     def _matrix(self, A: Any, B: Any) -> Array:
         exponent: Array = pairwise.additive_chi2_kernel(A, B)
@@ -329,6 +346,10 @@ class PairFunction(Kernel):
     function: Callable[..., float]
     params: Mapping[str, Any] = field(default_factory=dict)
 
+    def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
+        """Leave the rows as they are: the function shall see what the user passed."""
+        return X
+
     def block(self, A: Any, B: Any, out: Array) -> None:
         """Call the function for every pair."""
         rows, columns = _row_list(A), _row_list(B)
@@ -348,6 +369,10 @@ class MatrixFunction(Kernel):
     name: ClassVar[str] = "callable"
     function: Callable[..., Array]
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
+        """Leave the rows as they are: the function shall see what the user passed."""
+        return X
 
     def block(self, A: Any, B: Any, out: Array) -> None:
         """Call the function once."""

@@ -88,7 +88,7 @@ def _kmeans(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -
     model = KMeans(count, n_init=1, max_iter=_KMEANS_ITERATIONS, random_state=rng)
     with one_blas_thread(), warnings.catch_warnings():  # its many small products are 8 times slower in threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # where centres coincide; repeats are dropped
-        centres = model.fit(sample).cluster_centers_
+        centres = model.fit(sample.astype(np.float64)).cluster_centers_  # in float32 its distances cancel
     return centres[_distinct(centres)]
 
 

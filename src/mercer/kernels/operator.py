@@ -6,7 +6,7 @@ whatever the tiles are.
 """
 
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ class KernelSource(Protocol):
     """What the operator needs of an uncentred kernel matrix."""
 
     shape: tuple[int, int]
+    dtype: np.dtype[Any]  # precision of the kernel values; products are float64 in any case
 
     def product(self, V: Array) -> Array:
         """Return K V, (n, b), float64."""
@@ -37,6 +38,10 @@ class Operator(Protocol):
 
     weights: Array
     center: bool
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the precision of the kernel values."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,6 +98,11 @@ class CentredOperator:
     def shape(self) -> tuple[int, int]:
         """Return (n, n)."""
         return self.source.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the precision of the kernel values."""
+        return self.source.dtype
 
     @property
     def largest_entry(self) -> float:
@@ -205,6 +215,7 @@ class GivenOperator:
         else:
             self.row_means, self.mean_norm = np.zeros(n), 0.0
         self.K = K
+        self.dtype = K.dtype
         self.shape = (n, n)
         self.largest_entry = float(np.abs(self._raw_diagonal).max(initial=0.0))
         self.asymmetry = _symmetrise(K)

@@ -4,6 +4,8 @@ exp(v) = p(f) 2^n with n = round(v / ln 2) and f = v - n ln 2. The power of two 
 exponent bits, so a loop over a block vectorises. Below -708 (float32: -87) the result is computed 2^64 (2^32)
 times too large and scaled down, which keeps subnormal results right and ends in an exact zero; in tiles such values
 are exact zeros, because arithmetic with subnormal numbers is a hundred times slower.
+The exponent a . b - |a|^2 / 2 - |b|^2 / 2 cancels where rows are long and near each other. Its rounding error grows
+with the half norms, so float32 tiles of long rows compute it in float64, and only its exp in float32.
 The functions are compiled on first use, serial and without the interpreter lock: threads run over tiles.
 """
 
@@ -12,6 +14,7 @@ from numba import njit
 
 from mercer.arrays import Array
 from mercer.kernels.compiled import prefer_wide_vectors
+from mercer.kernels.precision import exponent_dtype
 
 # 'reassoc' is left out: it would undo the split of ln 2 into a high and a low part.
 _FAST = {"contract", "nnan", "ninf", "nsz"}
@@ -36,6 +39,8 @@ _LOG2E32 = np.float32(_LOG2E)
 _HI32, _LO32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ZERO32, _ONE32 = np.float32(0.0), np.float32(1.0)
 _MIN32, _LOW32, _DOWN32 = np.float32(-110.0), np.float32(-87.0), np.float32(2.0**-32)
+
+_LOWEST_EXPONENT = -200.0  # exponents below it, which may be too large in size for float32, are replaced by it
 
 _ROWS, _COLUMNS = 512, 512  # a scratch block of 2 MiB in float64: stays in the second-level cache
 
@@ -105,16 +110,31 @@ def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) 
             target[first + j] = _exp32(v) if v > _LOW32 else _ZERO32
 
 
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def _finish_short(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
+    """Exponents in float64, values in float32."""
+    prefer_wide_vectors()
+    for i in range(dots.shape[0]):
+        row, target = rows[i], out[i]
+        for j in range(dots.shape[1]):
+            exponent = max(min(dots[i, j] - row - columns[j], 0.0), _LOWEST_EXPONENT)
+            v = np.float32(exponent)
+            target[first + j] = _exp32(v) if v > _LOW32 else _ZERO32
+
+
 def rbf_block(
     A: Array,  # (a, d), already scaled by sqrt(2 gamma)
-    half_a: Array,  # (a,), half the squared norms of A's rows
+    half_a: Array,  # (a,), float64, half the squared norms of A's rows
     B: Array,  # (b, d)
-    half_b: Array,  # (b,)
-    out: Array,  # (a, b), C order, same dtype as A
+    half_b: Array,  # (b,), float64
+    out: Array,  # (a, b), C order
 ) -> None:
     """Write exp(-|a - b|^2 / 2) for all pairs of rows into `out`, one cache-sized block at a time."""
-    finish = _finish32 if out.dtype == np.float32 else _finish64
-    scratch = np.empty(min(len(A), _ROWS) * min(len(B), _COLUMNS), out.dtype)
+    dtype = exponent_dtype(half_a, half_b, out.dtype)
+    short = _finish32 if dtype == np.float32 else _finish_short
+    finish = _finish64 if out.dtype == np.float64 else short
+    A, half_a, B, half_b = (part.astype(dtype, copy=False) for part in (A, half_a, B, half_b))
+    scratch = np.empty(min(len(A), _ROWS) * min(len(B), _COLUMNS), dtype)
     for j in range(0, len(B), _COLUMNS):
         columns = B[j : j + _COLUMNS].T
         width = columns.shape[1]

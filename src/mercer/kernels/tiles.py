@@ -15,6 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.functions import Kernel
+from mercer.kernels.precision import enough_precision
 
 TILE_BYTES = 32 * 2**20
 _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
@@ -80,11 +81,14 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
 
 
 class PointBlocks:
-    """A kernel bound to its points: k(X, points) for any rows X, a tile at a time."""
+    """A kernel bound to its points: k(X, points) for any rows X, a tile at a time.
+
+    `dtype` is the precision of the tiles: float64 also where float32 is asked for but loses too much on these points.
+    """
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
         self.kernel = kernel
-        self.dtype = np.dtype(dtype)
+        self.dtype = enough_precision(kernel, points, dtype)
         self.size = n_rows(points)
         self._origin = kernel.origin(points)
         self.rows = kernel.prepare(points, self.dtype, self._origin)

@@ -32,7 +32,6 @@ class EigenOptions:
     max_iter: int | None = None
     power: int | None = None  # steps of the randomized solver; None: until converged
     rng: Any = None  # numpy Generator or RandomState for the start; None: always the same start
-    eps: float = float(np.finfo(np.float64).eps)  # relative precision of the operator's products
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum
     values, vectors = eigsh(matrix, n_pairs, which="LA", tol=options.tol, maxiter=options.max_iter, v0=start)
     order = np.argsort(-values, kind="stable")
     # ARPACK shows one end of the spectrum only: a short block Krylov run looks at the other
-    probe = block_krylov(operator.matmul, start[:, None], 1, tol=0.0, floor=options.eps, max_iter=min(20, n))
+    probe = block_krylov(operator.matmul, start[:, None], 1, tol=0.0, floor=_eps(operator), max_iter=min(20, n))
     return Spectrum(values[order], vectors[:, order], probe.lowest, "arpack", products)
 
 
@@ -120,8 +119,8 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         _rng(options).standard_normal((n, block)),
         n_pairs,
         tol=options.tol or _WORKING_RESIDUAL,
-        floor=options.eps * np.sqrt(n),
-        noise=options.eps * operator.largest_entry * np.sqrt(n),
+        floor=_eps(operator) * np.sqrt(n),
+        noise=_eps(operator) * operator.largest_entry * np.sqrt(n),
         max_iter=limit,
         select="modulus" if randomized else "largest",
         channel=channel,
@@ -130,6 +129,10 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         _warn_not_converged(found, limit)
     order = np.argsort(-found.values, kind="stable")
     return Spectrum(found.values[order], found.vectors[:, order], found.lowest, "krylov", found.n_iter)
+
+
+def _eps(operator: Operator) -> float:
+    return float(np.finfo(operator.dtype).eps)
 
 
 def _rng(options: EigenOptions) -> Any:

@@ -26,6 +26,7 @@ class Fit:
     trace: float
     solver: str
     n_iter: int
+    dtype: np.dtype[Any]  # precision of the kernel values
 
 
 def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = None, center: bool = True) -> Operator:
@@ -63,14 +64,14 @@ def fit_exact(
         spectrum = solve_share(operator, n_components, options, channel)
     else:
         spectrum = solve(operator, n_components, options, channel)
-    values, vectors = _judge(spectrum, operator, dtype, drop_zeros)
+    values, vectors = _judge(spectrum, operator, drop_zeros)
     expansion = _expand(kernel, points, operator, values, vectors)
-    return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter)
+    return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter, operator.dtype)
 
 
-def _judge(spectrum: Spectrum, operator: Operator, dtype: Any, drop_zeros: bool) -> tuple[Array, Array]:
-    limits = thresholds(dtype)
-    noise = rounding_noise(operator.shape[0], operator.largest_entry, dtype)
+def _judge(spectrum: Spectrum, operator: Operator, drop_zeros: bool) -> tuple[Array, Array]:
+    limits = thresholds(operator.dtype)
+    noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
     if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
         warnings.warn(

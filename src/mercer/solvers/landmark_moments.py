@@ -1,7 +1,6 @@
 """Kernel PCA in the span of landmarks, from moments of k_m(x) that are whitened when a model is asked for."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -29,9 +28,7 @@ _BLOCK_BYTES = 5 * 2**19  # a block of kernel values that stays in the second-le
 _FEWEST, _MOST = 256, 4096  # rows of a block
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
-_LEAST_SHARE = {False: 1e-10, True: 1e-5}  # by whether some rows came in float32
-_EPS32 = float(np.finfo(np.float32).eps)
-_SINGLE_ERROR = 1e-5  # of scores, relative to the rows' root mean square distance from the mean: float32 is enough
+_LEAST_SHARE = 1e-10
 _NOT_FINITE = (
     "Kernel values of these rows are not finite, or too large for their squares to be. Rescale the features (for "
     "example with StandardScaler) or lower gamma, coef0 or degree."
@@ -91,13 +88,13 @@ class Whitening:
     own: Array  # (m, q), phi_hat of the landmarks
 
     @classmethod
-    def of(cls, kernel: Kernel, points: Points, single: bool) -> "Whitening":
-        """Return the coordinates for moments of which some (`single`) came from float32 rows."""
+    def of(cls, kernel: Kernel, points: Points) -> "Whitening":
+        """Return the coordinates for given landmarks."""
         space = LandmarkMap.of(kernel, points)
         lengths = np.sqrt(np.maximum(kernel.diagonal(points), 0.0))
         scaled = space.root * lengths[:, None]
         inverse = np.einsum("ij,ij->j", scaled, scaled)  # 1 / eigenvalue of the landmarks' scaled kernel matrix
-        keep = inverse * _LEAST_SHARE[single] <= inverse.min(initial=np.inf)
+        keep = inverse * _LEAST_SHARE <= inverse.min(initial=np.inf)
         kept = replace(space, root=np.ascontiguousarray(space.root[:, keep]))
         return cls(points, kernel, kept.root, kept.features(points))
 
@@ -138,22 +135,17 @@ def solve_moments(space: Whitening, moments: Moments, n_components: int, center:
 
 def _judged(values: Array, vectors: Array, landmarks: Array, moments: Moments) -> tuple[Array, Array]:
     """Set noise to zero, with zero components, and give the signs of exact kernel PCA of the landmarks."""
-    dtype = np.float32 if moments.single else np.float64
     weight = max(moments.weight, 1e-300)
-    noise = rounding_noise(max(1, round(weight)), abs(moments.own) / weight, dtype)
-    values = clean_eigenvalues(np.maximum(values, 0.0), 0.0, noise, thresholds(dtype))
+    noise = rounding_noise(max(1, round(weight)), abs(moments.own) / weight, np.float64)
+    values = clean_eigenvalues(np.maximum(values, 0.0), 0.0, noise, thresholds(np.float64))
     scores = landmarks @ vectors
     signs = np.where(np.einsum("ij,ij->j", orient(scores), scores) < 0, -1.0, 1.0)
     return values, np.where(values[:, None] > 0, (vectors * signs).T, 0.0)
 
 
 def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
-    """Return the scores of X, (n, r), by blocks that stay in the cache; in float32 where rows are and that is enough.
-
-    The coefficients multiply errors of kernel values: where they are large, as between landmarks that nearly depend on
-    each other, float64 is needed whatever the rows are.
-    """
-    blocks = PointBlocks(model.kernel, model.points, _enough(model, X.dtype))
+    """Return the scores of X, (n, r), by blocks that stay in the cache."""
+    blocks = model.kernel_blocks(X)
     weights = np.ascontiguousarray(model.coef.T, blocks.dtype)
     out = np.empty((n_rows(X), model.n_components), X.dtype)
 
@@ -163,14 +155,6 @@ def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
     slices = _block_slices(n_rows(X), blocks, n_jobs)
     run_in_threads(work, slices, min(len(slices), available_threads(n_jobs)) if len(slices) > 1 else 1)
     return out
-
-
-def _enough(model: Expansion, dtype: Any) -> Any:
-    """Return the precision of kernel values that scores of such rows need."""
-    own = np.maximum(model.kernel.diagonal(model.points), 0.0)
-    largest = float(np.linalg.norm(model.coef * np.sqrt(own), axis=1).max(initial=0.0))
-    error, spread = _EPS32 * largest * np.sqrt(own.mean()), np.sqrt((model.trace or 0.0) / model.n_seen)
-    return np.float32 if dtype == np.float32 and error <= _SINGLE_ERROR * spread else np.float64
 
 
 def check_kernel(kernel: Kernel, rows: Points) -> None:

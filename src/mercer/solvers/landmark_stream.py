@@ -36,11 +36,11 @@ class LandmarkStream:
         self.rows = RecentRows()  # those in the window
         self.left = 0  # rows that left the window since the moments were last computed anew
         self.moments: Moments | None = None
-        self._blocks: dict[Any, PointBlocks] = {}
-        self._space: tuple[bool, Whitening] | None = None
+        self._prepared: PointBlocks | None = None
+        self._space: Whitening | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_blocks": {}, "_space": None}
+        return {**self.__dict__, "_prepared": None, "_space": None}
 
     def learn(self, X: Points) -> None:
         """Take in rows in order of time: all of them, or none where the kernel fails on one."""
@@ -58,7 +58,7 @@ class LandmarkStream:
         """Return this stream on the landmarks of a dictionary that has grown."""
         grown = copy(self)
         grown.points = dictionary.points.astype(np.float64, copy=False)
-        grown.rows, grown._blocks, grown._space = self.rows.copy(), {}, None
+        grown.rows, grown._prepared, grown._space = self.rows.copy(), None, None
         grown.dictionary = dictionary if len(dictionary) < dictionary.limit else None
         if self.moments is not None:  # rows that are kept are looked at again
             grown.moments = (
@@ -86,7 +86,7 @@ class LandmarkStream:
     def _take_in(self, X: Points) -> None:
         n = n_rows(X)
         before = None if self.moments is None else self.moments.reference
-        fresh = measure(self._blocks_for(X.dtype), X, fading_weights(n, self.forgetting), before, self.n_jobs)
+        fresh = measure(self._blocks, X, fading_weights(n, self.forgetting), before, self.n_jobs)
         leaving = 0 if self.window is None else max(0, len(self.rows) + n - self.window)
         if self.moments is None or (leaving and leaving >= len(self.rows)):
             self.moments, self.left = fresh, 0
@@ -109,18 +109,19 @@ class LandmarkStream:
         for piece in self.rows.oldest(count):
             newer -= n_rows(piece)
             weights = fading_weights(n_rows(piece), self.forgetting, newer)
-            part = measure(self._blocks_for(piece.dtype), piece, weights, reference, self.n_jobs)
+            part = measure(self._blocks, piece, weights, reference, self.n_jobs)
             if found is None:
                 found = part
             else:
                 found.add(part)
         return found
 
-    def _blocks_for(self, dtype: Any) -> PointBlocks:
-        dtype = np.dtype(dtype)
-        if dtype not in self._blocks:
-            self._blocks[dtype] = PointBlocks(self.kernel, self.points, dtype)
-        return self._blocks[dtype]
+    @property
+    def _blocks(self) -> PointBlocks:
+        """The landmarks, prepared for float64 whatever the rows are: whitening multiplies errors of the moments."""
+        if self._prepared is None:
+            self._prepared = PointBlocks(self.kernel, self.points, np.float64)
+        return self._prepared
 
     @property
     def has_turned_over(self) -> bool:
@@ -133,11 +134,9 @@ class LandmarkStream:
 
     def whitening(self) -> Whitening:
         """Return the coordinates of the landmarks' span; made once for each set of landmarks."""
-        assert self.moments is not None
-        single = self.moments.single
-        if self._space is None or self._space[0] != single:
-            self._space = (single, Whitening.of(self.kernel, self.points, single))
-        return self._space[1]
+        if self._space is None:
+            self._space = Whitening.of(self.kernel, self.points)
+        return self._space
 
     @property
     def missing_share(self) -> float:
@@ -170,7 +169,7 @@ class LandmarkStream:
     def copy(self) -> "LandmarkStream":
         """Return a stream that can go on without changing this one."""
         twin = copy(self)
-        twin.rows, twin._blocks = self.rows.copy(), dict(self._blocks)
+        twin.rows = self.rows.copy()
         twin.dictionary = None if self.dictionary is None else copy(self.dictionary)
         twin.moments = None if self.moments is None else self.moments.copy()
         return twin

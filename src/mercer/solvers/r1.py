@@ -62,8 +62,8 @@ def fit_r1(
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     product, diagonal = _product_of(kernel, X, operator, center)
     start = solve(operator, n_components, EigenOptions())
-    noise = rounding_noise(X.shape[0], operator.largest_entry, dtype)
-    kept = start.values > max(thresholds(dtype).zero * float(start.values.max(initial=0.0)), noise)
+    noise = rounding_noise(X.shape[0], operator.largest_entry, operator.dtype)
+    kept = start.values > max(thresholds(operator.dtype).zero * float(start.values.max(initial=0.0)), noise)
     A: Array = (start.vectors[:, kept] / np.sqrt(start.values[kept])).T
     Y: Array = start.vectors[:, kept] * np.sqrt(start.values[kept])
     A, Y, found = _iterate(product, diagonal, A, Y, options, channel)

@@ -85,18 +85,16 @@ class KernelRows:
         points: Points,  # (n, d), or (n,) column numbers
         source: KernelSource,
         diagonal: Array,  # (n,)
-        dtype: Any,
         center: bool = True,
     ) -> None:
         self.kernel, self.points, self.source, self.center = kernel, points, source, center
         self.n = len(diagonal)
-        self._diagonal, self._dtype = diagonal, dtype
-        self._eps = float(np.finfo(dtype).eps)
+        self._diagonal = diagonal
 
     @property
     def noise(self) -> float:
         """Return the size of residuals that are rounding."""
-        return _ROUNDING * self._eps * float(np.abs(self._diagonal).max(initial=0.0))
+        return _ROUNDING * float(np.finfo(self.source.dtype).eps) * float(np.abs(self._diagonal).max(initial=0.0))
 
     def _operator(self, weights: Array, scale: Array | None = None) -> CentredOperator:
         return CentredOperator(self.source, self._diagonal, weights=weights, scale=scale, center=self.center)
@@ -121,8 +119,8 @@ class KernelRows:
         """Return the leading directions: eigenvectors of diag(s) K'_w diag(s), and one product with K'_w."""
         scaled, plain = self._operator(weights, scale), self._operator(weights)
         values, vectors, lowest = self._pairs(scaled, r, None if last is None else scale[:, None] * last.scores)
-        noise = rounding_noise(self.n, scaled.largest_entry, self._dtype)
-        values = clean_eigenvalues(values, lowest, noise, thresholds(self._dtype))
+        noise = rounding_noise(self.n, scaled.largest_entry, scaled.dtype)
+        values = clean_eigenvalues(values, lowest, noise, thresholds(scaled.dtype))
         positive = values > 0
         inverse_root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
         coef = np.ascontiguousarray((scale[:, None] * orient(vectors) * inverse_root).T)
@@ -143,10 +141,10 @@ class KernelRows:
     def _pairs(self, operator: CentredOperator, r: int, start: Array | None) -> tuple[Array, Array, float]:
         """Return eigenvalues, vectors and the lowest value seen; a start near them saves most of the steps."""
         if start is None or choose_solver("auto", self.n, r) == "dense":
-            found = solve(operator, r, EigenOptions(eps=self._eps))
+            found = solve(operator, r, EigenOptions())
             return found.values, found.vectors, found.lowest
         fill = np.random.default_rng(0).standard_normal((self.n, max(_BLOCK - r, 0) + r))
-        size = float(np.abs(start).max()) or 1.0
+        size, eps = float(np.abs(start).max()) or 1.0, float(np.finfo(operator.dtype).eps)
         empty = ~start.any(axis=0)
         block = np.column_stack([np.where(empty, fill[:, :r], start / size), fill[:, r:]])
         with one_blas_thread():
@@ -155,8 +153,8 @@ class KernelRows:
                 block,
                 r,
                 tol=_RESIDUAL,
-                floor=self._eps * np.sqrt(self.n),
-                noise=self._eps * operator.largest_entry * np.sqrt(self.n),
+                floor=eps * np.sqrt(self.n),
+                noise=eps * operator.largest_entry * np.sqrt(self.n),
                 max_iter=_STEPS,
             )
         order = np.argsort(-run.values, kind="stable")
@@ -183,7 +181,7 @@ class GivenMatrix:
 
     def __init__(self, K: Array) -> None:  # (n, n)
         self._K = np.asarray(0.5 * (K + K.T), np.float64)
-        self.shape = (len(K), len(K))
+        self.shape, self.dtype = (len(K), len(K)), K.dtype
 
     def product(self, V: Array) -> Array:
         """Return K V."""

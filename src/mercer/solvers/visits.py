@@ -54,8 +54,8 @@ class VisitTiles:
         self._held = operator.dense() if (fits if hold is None else hold) else None
         self.row_means, self.mean_norm = operator.row_means, operator.mean_norm
         self.trace, self.largest_entry = operator.trace, operator.largest_entry
-        made_in = operator.K.dtype if isinstance(operator, GivenOperator) else _source(operator).dtype
-        self.noise = rounding_noise(n, operator.largest_entry, made_in)  # eigenvalues that rounding alone can make
+        self.dtype = operator.dtype
+        self.noise = rounding_noise(n, operator.largest_entry, self.dtype)  # eigenvalues that rounding alone can make
 
     @cached_property
     def frobenius(self) -> float:
