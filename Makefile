@@ -1,7 +1,7 @@
 # `make demo` and `make test` install what they need into .venv and run; nothing else is required.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 
 .PHONY: demo test test-slow lint bench results clean
