@@ -52,6 +52,17 @@ def roc_area(similarities, genuine):
     return won / total
 
 
+def highest_refused(impostors, share):
+    """The lowest impostor similarity such that at most this share of all impostors lie above it."""
+    for value in sorted(impostors):
+        above = 0
+        for other in impostors:
+            above += other > value
+        if above / len(impostors) <= share:
+            return value
+    raise AssertionError("the highest has none above it")
+
+
 def pixel(frame, x, y):
     """The value at (x, y), where pixel (i, j) has its value at x = j + 0.5, y = i + 0.5; the border goes on outside."""
     height, width = len(frame), len(frame[0])

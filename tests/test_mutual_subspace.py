@@ -1,16 +1,21 @@
 """Sets of images told apart by angles between kernel subspaces."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 import naive_tracking as naive
 from mercer import IncrementalKernelPCA, KernelMutualSubspace, KernelPCA, LandmarkKernelPCA, RobustKernelPCA
 from mercer.metrics import subspace_distance
+from mercer.tasks.verification import threshold_for
 
+every_measure = pytest.mark.parametrize("measure", ["cosines", "angles"])
 MAPS = {"linear": lambda row: np.asarray(row), "poly": naive.explicit_quadratic}
 
 
@@ -31,7 +36,7 @@ def classes(rng, n_sets=4, n=12, d=6, noise=0.05):
 # -- the twin ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", ["cosines", "angles"])
+@every_measure
 @pytest.mark.parametrize("kernel", MAPS)
 @given(seed=st.integers(0, 10_000), n_angles=st.integers(1, 4), frames=st.integers(1, 5))
 def test_similarity_equals_that_of_explicit_maps(kernel, measure, seed, n_angles, frames):
@@ -163,15 +168,79 @@ def test_predict_and_verify(rng):
     assert KernelMutualSubspace(n_components=3, threshold=1.1).fit(known, labels).verify(unknown, labels).sum() == 0
 
 
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=40), st.sampled_from([0.0, 0.01, 0.1, 0.29, 0.5, 0.99]))
+def test_threshold_lies_just_above_the_highest_similarity_to_be_refused(similarities, share):
+    impostors = np.array(similarities) / 20  # many are equal
+    found = threshold_for(impostors, share)
+    refused = naive.highest_refused(impostors, share)
+    assert refused < found < refused + 1e-8
+    assert np.mean(impostors >= found) <= share
+
+
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
-def test_threshold_keeps_its_promise_and_is_the_lowest(rng, share):
+def test_calibration_keeps_its_promise_and_is_the_lowest(rng, share):
     known, unknown, labels = classes(rng, noise=2.0)
     model = KernelMutualSubspace(n_components=3).fit(known, labels).calibrate(unknown, labels, share)
     impostors = model.similarity(unknown)[~np.eye(4, dtype=bool)]
     assert np.mean(impostors >= model.threshold_) <= share
-    lower = model.similarity(unknown)
-    lower = lower[lower < model.threshold_].max()
-    assert np.mean(impostors >= lower) > share or lower in np.diag(model.similarity(unknown))
+    assert np.mean(impostors >= model.threshold_ - 1e-8) > share
+
+
+def digits(first, last):
+    X, y = load_digits(return_X_y=True)
+    return [X[y == k][first:last] for k in range(10)]
+
+
+@pytest.mark.parametrize("first", [0, 60], ids=["sets that were learned", "other sets"])
+def test_genuine_digits_are_accepted_whatever_sets_calibrate(first):
+    """A set that was learned is its own reference: that similarity of 1 must not decide about other sets."""
+    model = KernelMutualSubspace().fit(digits(0, 60), range(10)).calibrate(digits(first, first + 60), range(10))
+    assert 0.6 < model.threshold_ < 0.75
+    unknown = digits(120, 170)
+    assert_array_equal(model.predict(unknown), range(10))
+    assert model.verify(unknown, range(10)).all()
+    assert not model.verify(unknown, np.roll(range(10), 1)).any()
+
+
+def test_calibration_needs_impostors_and_nothing_else(rng):
+    known, unknown, labels = classes(rng)
+    model = KernelMutualSubspace(n_components=3).fit(known, labels)
+    strangers = model.similarity(unknown).max()
+    assert model.calibrate(unknown, ["stranger"] * 4, 0.0).threshold_ == pytest.approx(strangers, abs=1e-8)
+    alone = KernelMutualSubspace(n_components=3).partial_fit(known[0], labels[0])
+    with pytest.raises(ValueError, match="no set has another label than its reference"):
+        alone.calibrate(unknown[:1], labels[:1])
+    for share in (-0.1, 1.0, np.nan):
+        with pytest.raises(ValueError, match="false_accepts is a share"):
+            model.calibrate(unknown, labels, share)
+
+
+def test_fitting_again_forgets_the_threshold(rng):
+    known, unknown, labels = classes(rng)
+    model = KernelMutualSubspace(n_components=3).fit(known, labels).calibrate(unknown, labels)
+    with pytest.raises(NotFittedError, match="no threshold yet"):
+        _ = model.fit(unknown, labels).threshold_
+
+
+@every_measure
+def test_a_threshold_that_nothing_reaches_is_told(rng, measure):
+    known, unknown, labels = classes(rng)
+    model = KernelMutualSubspace(n_components=3, measure=measure).fit([*known, known[0]], [*labels, "twin"])
+    with pytest.warns(UserWarning, match="verify accepts no new set"):
+        model.calibrate(known, labels, 0.0)
+    assert not model.verify(unknown, labels).any()
+
+
+@every_measure
+def test_a_curve_of_sets_compared_with_themselves_is_told(rng, measure):
+    known, unknown, labels = classes(rng)
+    model = KernelMutualSubspace(n_components=3, measure=measure).fit(known, labels)
+    with pytest.warns(UserWarning, match=r"4 of the 4 .* with themselves"):
+        model.roc(known, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.roc(unknown, labels)
+        model.calibrate(known, labels)
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------

@@ -1,14 +1,13 @@
 """`KernelMutualSubspace`: sets of images told apart by the angles between their subspaces in feature space."""
 
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import auc, roc_curve
 
 from mercer.apply.subspaces import orthonormal_basis
 from mercer.arrays import Array
@@ -16,20 +15,11 @@ from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
 from mercer.expansion import Expansion
 from mercer.kernels.resolve import resolve_gamma
 from mercer.tasks.image_sets import check_labels, check_set, in_order, listed, unit_rows
+from mercer.tasks.verification import Roc, curve, is_complete, threshold_for
 
 _NARROWNESS = 0.1  # the default gamma times the mean squared length of a row: a kernel as wide as the rows are long
 _MEASURES = ("cosines", "angles")
 Labels = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Roc:
-    """How often pairs of equal and of different labels are accepted, threshold by threshold."""
-
-    false_accepts: Array  # shares of the pairs with different labels, ascending
-    true_accepts: Array  # shares of the pairs with equal labels
-    thresholds: Array  # similarities from which on a pair is accepted, descending
-    area: float  # under the curve: the chance that a pair of equal labels is the more similar one
 
 
 class KernelMutualSubspace:
@@ -123,7 +113,7 @@ class KernelMutualSubspace:
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    def fit(self, sets: Sequence[Any], labels: Iterable[Any]) -> "KernelMutualSubspace":
+    def fit(self, sets: Sequence[Any], labels: Iterable[Any]) -> Self:
         """Forget everything and learn one subspace a label; sets with the same label are taken together, in order.
 
         A set is an array with one image a row, (images, pixels) or (images, height, width).
@@ -143,7 +133,7 @@ class KernelMutualSubspace:
         self.references_ = learned
         return self
 
-    def partial_fit(self, frames: Any, label: Any) -> "KernelMutualSubspace":
+    def partial_fit(self, frames: Any, label: Any) -> Self:
         """Learn from one more frame, (pixels,), or from a chunk of frames, one a row; a new label becomes a reference.
 
         A single picture of (height, width) would be taken for rows: flatten it, or pass frames[None].
@@ -160,7 +150,7 @@ class KernelMutualSubspace:
         self._bases.pop(label, None)
         return self
 
-    def _begin(self, rows: Array) -> "KernelMutualSubspace":
+    def _begin(self, rows: Array) -> Self:
         """Freeze what all subspaces share: the number of features and the width of the kernel."""
         gamma = self.gamma if self.estimator is None else getattr(self.estimator, "gamma", None)
         if gamma is None and self.estimator is None:
@@ -169,6 +159,7 @@ class KernelMutualSubspace:
         self.gamma_ = resolve_gamma(gamma, rows)
         self._n_features = rows.shape[1]
         self._bases = {}
+        self._calibrated: float | None = None
         return self
 
     def _new_model(self) -> Any:
@@ -276,27 +267,58 @@ class KernelMutualSubspace:
             raise NotFittedError("There is no threshold yet; pass `threshold`, or call `calibrate` with labelled sets.")
         return float(found)
 
-    def calibrate(
-        self, sets: Sequence[Any], labels: Iterable[Any], false_accepts: float = 0.01
-    ) -> "KernelMutualSubspace":
-        """Set the threshold to the lowest that accepts at most this share of the pairs with different labels."""
+    def calibrate(self, sets: Sequence[Any], labels: Iterable[Any], false_accepts: float = 0.01) -> Self:
+        """Set the threshold to the lowest that accepts at most this share of the pairs with different labels.
+
+        Every set is compared with the references of all other labels. With m such pairs, k = floor(false_accepts * m)
+        are accepted and the threshold is just above (1e-9) the similarity of the next one: for false_accepts < 1 / m
+        just above the highest. Of pairs with different labels in new sets, about a share (k + 1) / (m + 1) is accepted.
+        Pairs with equal labels do not count, so the sets may be those that were learned, or sets of strangers.
+        """
         if not 0.0 <= false_accepts < 1.0:
             raise ValueError(f"false_accepts is a share of at least 0 and below 1; got {false_accepts!r}.")
-        roc = self.roc(sets, labels)
-        self._calibrated = float(roc.thresholds[np.searchsorted(roc.false_accepts, false_accepts, side="right") - 1])
+        similarity, genuine = self._pairs(sets, labels)
+        if genuine.all():
+            raise ValueError(
+                "calibrate needs pairs with different labels; no set has another label than its reference. "
+                f"The references are {list(self.references_)}: pass sets of others too, with any other label."
+            )
+        self._calibrated = threshold_for(similarity[~genuine], false_accepts)
+        if is_complete(self._calibrated):
+            warnings.warn(
+                "The threshold is as high as a similarity can be, so verify accepts no new set: too many pairs with "
+                "different labels span the same subspace. Does a picture stand under two labels, or is n_components "
+                "as large as the number of pixels?",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def roc(self, sets: Sequence[Any], labels: Iterable[Any]) -> Roc:
-        """Return the ROC curve of verification: every set against every reference, over all thresholds."""
-        names, similarity = self._claims(sets, labels)
-        genuine = np.array([[name == label for label in self.references_] for name in names])
+        """Return the ROC curve of verification: every set against every reference, over all thresholds.
+
+        Pass sets that were not learned: a set that is its own reference has a similarity of 1 by construction.
+        """
+        similarity, genuine = self._pairs(sets, labels)
         if genuine.all() or not genuine.any():
             raise ValueError(
                 "A ROC curve needs pairs with equal and pairs with different labels; these sets make only one kind. "
                 f"The references are {list(self.references_)}."
             )
-        false, true, thresholds = roc_curve(genuine.ravel(), similarity.ravel(), drop_intermediate=False)
-        return Roc(false, true, thresholds, float(auc(false, true)))
+        themselves = int(is_complete(similarity[genuine]).sum())
+        if themselves:
+            warnings.warn(
+                f"{themselves} of the {int(genuine.sum())} pairs with equal labels have a similarity of 1, as sets "
+                "compared with themselves have: the ROC curve is too good. Pass sets that were not learned.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return curve(similarity, genuine)
+
+    def _pairs(self, sets: Sequence[Any], labels: Iterable[Any]) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Return the similarity of every set with every reference, and whether their labels are equal."""
+        names, similarity = self._claims(sets, labels)
+        return similarity, np.array([[name == label for label in self.references_] for name in names])
 
     def _claims(self, sets: Sequence[Any], labels: Iterable[Any]) -> tuple[list[Any], Array]:
         return check_labels(labels, len(listed(sets))), self.similarity(sets)
