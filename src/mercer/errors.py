@@ -25,6 +25,10 @@ class PreImageWarning(UserWarning):
     """The pre-images found are far, in feature space, from what they should represent."""
 
 
+class NoAlarmWarning(UserWarning):
+    """An outlier detector was fitted that raises no alarm, however far away a row is."""
+
+
 class MissingExtraError(MercerError, ImportError):
     """An optional dependency is not installed."""
 

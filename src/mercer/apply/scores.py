@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray, Points
 from mercer.expansion import Expansion
+from mercer.kernels.functions import RBF, Laplacian
 
 _ABSENT = 1e-12  # a component with less than this share of the largest variance says nothing
 
@@ -32,6 +33,17 @@ class ScoreModel:
         """Return k'(x, x) - |y|^2, with y in an orthonormal basis [Hoffmann 2007]."""
         explained: Array = np.einsum("ij,ij->i", scores @ self.expansion.gram_inverse, scores)
         return np.maximum(norms - explained, 0.0)
+
+    def far_away(self) -> Array | None:
+        """Return T2 and SPE of a row infinitely far from all others, (2,), if the kernel vanishes with distance."""
+        model = self.expansion
+        if not isinstance(model.kernel, RBF | Laplacian) or model.kernel.gamma == 0:
+            return None
+        mean_norm = model.mean_norm  # with k(x, points) = 0 and k(x, x) = 1; in the empirical kernel map both are 0
+        if model.empirical:
+            mean_norm = -1.0 if model.nu is None else float(model.nu @ model.nu) - 1.0
+        scores = -np.asarray(model.offset, np.float64)[None]
+        return np.array([self.t2(scores)[0], self.spe(scores, np.array([1.0 + mean_norm]))[0]])
 
     @cached_property
     def inverse_variances(self) -> Array:

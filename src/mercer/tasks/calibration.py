@@ -13,6 +13,7 @@ A count cannot tell two rows apart that both lie beyond all others. Between coun
 beyond the last it falls exponentially: `surprise` is -log10 of that, `p_values` are the counts.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +26,8 @@ _TAIL = 0.1  # share of the scores, the largest, that tells how fast the tail fa
 _MOST = 300.0  # of surprise: 10 to the power of minus this is still a number
 _T2_WEIGHT = 0.5
 _EQUAL = 1e-9  # relative to the largest: rounding, which depends on how many rows are scored together
+_ABOVE = 1.0 + 1e-12  # so that alpha = 1 / n counts as that whatever its rounding
+_MANY = 1e18  # rows; nobody has them
 _LN10 = float(np.log(10.0))
 
 
@@ -104,7 +107,12 @@ class Calibration:
 
 def allowed_count(alpha: float, n: int) -> int:
     """Return the largest m with m / (n + 1) <= alpha."""
-    return int(np.floor(alpha * (n + 1) * (1.0 + 1e-12)))
+    return int(np.floor(alpha * (n + 1) * _ABOVE))
+
+
+def rows_needed(alpha: float, count: int = 1) -> int:
+    """Return the smallest n with count / (n + 1) <= alpha, which is at least 1."""
+    return max(1, math.ceil(min(count / (alpha * _ABOVE), _MANY)) - 1)
 
 
 def alarm_level(alpha: float, n: int) -> float:

@@ -15,6 +15,7 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator
 from mercer.expansion import Expansion
 from mercer.io import persist
+from mercer.tasks import outlier_silence as silence
 from mercer.tasks.calibration import Calibration, alarm_level
 from mercer.tasks.outlier_state import Judge, Scaling, ScoreParameter, as_state, from_state
 from mercer.tasks.outlier_stream import StreamScoring
@@ -43,8 +44,10 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         Components of largest variance are taken until they hold this share of the variance of all components of the
         estimator.
     alpha : float in (0, 1) or None
-        Share of clean new rows that may raise an alarm. With n rows the smallest p-value is 1 / (n + 1): below that
-        there are no alarms. None: 0.05, unless `contamination` is given.
+        Share of clean new rows that may raise an alarm. With n rows (half of them for "split") the smallest p-value
+        is 1 / (n + 1): `fit` warns (`NoAlarmWarning`) if alpha is below that, or if rows far away raise no alarm for
+        another reason. A training row counts itself, so its p-value is at least 2 / (n + 1). None: 0.05, unless
+        `contamination` is given.
     contamination : float in (0, 0.5] or None
         Instead of alpha: the share of the training rows that are outliers; the limit is set so that so many of them
         raise an alarm.
@@ -152,7 +155,23 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         self._calibrate(X)
         self.n_samples_seen_ = len(X)
         self._set_offset(X)
+        self._tell_silence(len(X))
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
+        """Fit, and return -1 for training rows that raise an alarm and +1 for the others."""
+        labels: IntArray = self.fit(X).predict(X)
+        if self.contamination is None and self.calibration == "cv+":
+            silence.tell(silence.no_training_row(self._level, self.calibration_.n))
+        return labels
+
+    def _tell_silence(self, rows: int) -> None:
+        """Warn where no row can raise an alarm, however far away."""
+        share = _SPLIT if self.calibration == "split" else 1.0
+        few = None
+        if self.contamination is None:
+            few = silence.too_few_rows(self._level, self.calibration_.n, rows, share)
+        silence.tell(few or silence.hidden(self))
 
     def _check(self, X: Any, *, reset: bool) -> Array:
         rows: Array = check_rows(self, X, reset=reset, sparse=False)

@@ -7,6 +7,7 @@ import numpy as np
 from mercer.apply.scores import ScoreModel, score_model
 from mercer.arrays import Array
 from mercer.tasks.calibration import Calibration, alarm_level
+from mercer.tasks.outlier_silence import short_window, tell
 from mercer.tasks.outlier_state import Judge, Scaling
 
 _GROSS = 2.0  # a score whose extrapolated p is 100 times below what the window can show does not enter the window
@@ -47,6 +48,7 @@ class StreamScoring:
         in small chunks where things change fast. Needs an estimator with `partial_fit`.
         """
         self._require_learner()
+        tell(short_window(self._level, self.window))
         if not hasattr(self, "estimator_"):
             self.fit(X)
             return np.asarray(self.p_values(X))
