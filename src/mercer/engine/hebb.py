@@ -14,9 +14,9 @@ that the caller must not use the result.
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array
+from mercer.kernels.compiled import compiled
 
 # A row's own weights are multiplied by 1 - gain y^2: beyond 2 they grow with alternating signs. Transients go
 # a little further; at 4 a run does not come back.
@@ -26,7 +26,7 @@ _LARGE = 6.0
 _LOG2 = 0.6931471805599453
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def gha_block(
     H: Array,  # (b, r + b), row j: inner products of sample j with [W0; X]
     base: Array,  # (r,), gain of each component
@@ -53,7 +53,7 @@ def gha_block(
     return H.shape[0]  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def oja_block(H: Array, base: Array, factor: Array, Z: Array, Y: Array) -> int:
     """Run Oja's rule [lecture_notes], for several components his subspace rule: W += D (y x^T - y y^T W)."""
     r, size = Z.shape
@@ -77,7 +77,7 @@ def oja_block(H: Array, base: Array, factor: Array, Z: Array, Y: Array) -> int:
     return H.shape[0]  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})  # type: ignore[untyped-decorator]
+@compiled(fastmath={"reassoc", "contract", "nsz"})
 def _products(rows: Array, x: Array, used: int, out: Array) -> None:
     """Write rows[:, :used] @ x[:used]."""
     for i in range(len(out)):
@@ -87,7 +87,7 @@ def _products(rows: Array, x: Array, used: int, out: Array) -> None:
         out[i] = total
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _step_row(
     a: Array, b: Array, ya: Array, ua: Array, yb: Array, y: float, u: float, gain: float, decay: float
 ) -> None:
@@ -104,7 +104,7 @@ def _step_row(
         a[k] -= gain * y * ya[k]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _step_column(x: Array, sums: Array, y: float, gain: float) -> None:
     """Replace column i of X, given as x, by that of X M^T; sums holds the sum of y X over the columns before."""
     for k in range(len(x)):
@@ -112,7 +112,7 @@ def _step_column(x: Array, sums: Array, y: float, gain: float) -> None:
         x[k] -= gain * y * sums[k]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def smd_block(
     H: Array,  # (b, 2 r + b), row j: inner products of sample j with [A0; B0; e_S]
     own: Array,  # (b,), k'(x, x) of the samples
@@ -173,7 +173,7 @@ def smd_block(
     return H.shape[0]  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _smd_gram(
     G: Array,  # (2 r, r), Sigma K' A^T, changed
     turned: Array,  # (r, 2 r), scratch

@@ -6,15 +6,15 @@ diverged, as in `hebb`, and that the caller must not use the result.
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array
+from mercer.kernels.compiled import compiled
 
 _BLOWN = 4.0  # see `hebb`
 _GONE = 1e-12  # share of its length that a row must keep in Gram-Schmidt: below, its direction is rounding
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def gha_rows(
     X: Array,  # (b, p), one sample a row
     base: Array,  # (r,), gain of each component
@@ -41,7 +41,7 @@ def gha_rows(
     return X.shape[0]  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def oja_rows(X: Array, base: Array, factor: Array, bound: float, W: Array, Y: Array) -> int:
     """Run Oja's rule, for several components his subspace rule, with limited weights [lecture_notes, condition 2]."""
     r, p = W.shape
@@ -63,7 +63,7 @@ def oja_rows(X: Array, base: Array, factor: Array, bound: float, W: Array, Y: Ar
     return X.shape[0]  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def normalised_rows(X: Array, base: Array, factor: Array, bound: float, W: Array, Y: Array) -> int:
     """Run Hebb's rule with explicit normalisation: w <- (w + gain y x) / |w + gain y x| [lecture_notes, Oja 1982].
 
@@ -96,7 +96,7 @@ def normalised_rows(X: Array, base: Array, factor: Array, bound: float, W: Array
     return X.shape[0]  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _remove_rows_above(W: Array, i: int) -> None:
     """Make row i orthogonal to the unit rows above it."""
     for h in range(i):

@@ -7,11 +7,10 @@ the interpreter lock.
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array
 from mercer.engine.reduced_points import combination, dot, products
-from mercer.kernels.compiled import prefer_wide_vectors
+from mercer.kernels.compiled import compiled, prefer_wide_vectors
 from mercer.kernels.rbf import _exp64 as exp64
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
@@ -20,7 +19,7 @@ _LEAST = 1e-3  # where F is not even this share of what it would be without canc
 _DOUBLINGS, _HALVINGS = 5, 8
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _heights(
     coef: Array,  # (v, N), times w_v
     values: Array,  # (N,), k(e, y)
@@ -43,14 +42,14 @@ def _heights(
     return total, reach
 
 
-@njit(nogil=True, cache=True, fastmath=_NO_REORDERING)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_NO_REORDERING)
 def _gaussian_values(dots: Array, lean: Array, t: float, half: Array, half_own: float, values: Array) -> None:
     prefer_wide_vectors()
     for e in range(len(dots)):
         values[e] = exp64(min(dots[e] + t * lean[e] - half[e] - half_own, 0.0))
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def climb_gaussian(
     rows: Array,  # (N, q), times sqrt(2 gamma)
     half: Array,  # (N,), half their squared norms
@@ -102,10 +101,10 @@ def climb_gaussian(
         t = min(max(best_t, 2.0**-_HALVINGS), 1.0)
         if height - before < rise * height:
             break
-    return height  # type: ignore[no-any-return]
+    return height
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _power_values(base: Array, degree: float, values: Array, slopes: Array) -> None:
     """Write base^degree, and base^(degree - 1), which the derivative is made of."""
     prefer_wide_vectors()
@@ -121,7 +120,7 @@ def _power_values(base: Array, degree: float, values: Array, slopes: Array) -> N
         values[e] = slopes[e] * base[e]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def climb_power(
     rows: Array,  # (N, q), times sqrt(gamma)
     coef0: float,

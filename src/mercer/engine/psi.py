@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from mercer.arrays import Array
+from mercer.kernels.compiled import compiled
 
 PSI_NAMES = ("none", "exp", "logistic", "huber", "tukey")
 
@@ -30,7 +30,7 @@ _LARGEST = 709.0  # e to this is still a number
 _LOG2 = 0.6931471805599453
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def psi_value(kind: int, z: float, beta: float, xi: float) -> float:
     """Return Psi(z); `kind` counts `PSI_NAMES` from 0."""
     if kind == 1:
@@ -53,7 +53,7 @@ def psi_value(kind: int, z: float, beta: float, xi: float) -> float:
     return z
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def psi_weight(kind: int, z: float, beta: float, xi: float) -> float:
     """Return the derivative of Psi at z."""
     if kind == 1:
@@ -69,13 +69,13 @@ def psi_weight(kind: int, z: float, beta: float, xi: float) -> float:
     return 1.0
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _values(kind: int, z: Array, beta: float, xi: float, out: Array) -> None:
     for i in range(len(z)):
         out[i] = psi_value(kind, z[i], beta, xi)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _weights(kind: int, z: Array, beta: float, xi: float, out: Array) -> None:
     for i in range(len(z)):
         out[i] = psi_weight(kind, z[i], beta, xi)

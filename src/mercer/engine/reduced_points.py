@@ -4,15 +4,14 @@ Serial, without the interpreter lock.
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array, IntArray
-from mercer.kernels.compiled import prefer_wide_vectors
+from mercer.kernels.compiled import compiled, prefer_wide_vectors
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def products(
     rows: Array,  # (N, q)
     x: Array,  # (q,)
@@ -27,7 +26,7 @@ def products(
         out[i] = total
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def combination(
     factors: Array,  # (N,)
     rows: Array,  # (N, q)
@@ -48,7 +47,7 @@ def combination(
             out[j] += a0 * r0[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def dot(a: Array, b: Array) -> float:
     """Return the inner product of two vectors."""
     prefer_wide_vectors()
@@ -58,7 +57,7 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def drop_cheapest(
     inverse: Array,  # (n, n), inverse of the Gram matrix; overwritten
     coef: Array,  # (s, n), weighted coefficients; overwritten
@@ -93,7 +92,7 @@ def drop_cheapest(
     return dropped
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _subtract_outer(matrix: Array, left: Array, right: Array) -> None:
     prefer_wide_vectors()
     for i in range(len(left)):
@@ -103,7 +102,7 @@ def _subtract_outer(matrix: Array, left: Array, right: Array) -> None:
                 row[j] -= factor * right[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _column_squares(rows: Array) -> Array:
     prefer_wide_vectors()
     sums = np.zeros(rows.shape[1])
@@ -114,7 +113,7 @@ def _column_squares(rows: Array) -> Array:
     return sums
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def rank_library(
     aim: Array,  # (v, n), <r_k, phi(x_i)> for the vectors that a pre-image is to fit, times w_k
     served: Array,  # (u, n), the same for all vectors that a point serves
@@ -138,7 +137,7 @@ def rank_library(
     return start, height, best, gain
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def outside_span(
     inverse: Array,  # (m, m), lower triangular: q = inverse phi(Y) is an orthonormal basis of the span
     values: Array,  # (m,), k(Y, y)
@@ -153,7 +152,7 @@ def outside_span(
     return rest
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def join_span(
     m: int,  # points so far
     inside: Array,  # (m,), <q, phi(y)>

@@ -12,17 +12,17 @@ The block functions return how many steps went well: fewer than b means that num
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array
 from mercer.engine.psi import psi_weight
+from mercer.kernels.compiled import compiled
 
 _SPREAD = 1e-2  # smallest to largest variance in gains: one bound on the steps serves all components
 _DEPENDENT = 1e-12  # share of a row's squared length below which it depends on the rows above
 _LARGE = 1e150  # beyond, squares leave the range of numbers
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def literal_block(
     Q: Array,  # (r + b, r + b), R0 R0^T
     missing: Array,  # (b,), squared lengths outside the features
@@ -52,7 +52,7 @@ def literal_block(
     return len(w)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def guarded_block(
     Q: Array,
     missing: Array,
@@ -96,7 +96,7 @@ def guarded_block(
     return len(w)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _outputs(j: int, Q: Array, Z: Array, zeta: Array, turned: Array, q: Array, y: Array) -> float:
     """Write q = Q delta and y = V d; return |d|^2."""
     r, size = Z.shape
@@ -108,7 +108,7 @@ def _outputs(j: int, Q: Array, Z: Array, zeta: Array, turned: Array, q: Array, y
     return max(q[own] - np.dot(zeta[:own], q[:own]), 0.0)  # type: ignore[no-any-return]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _move(
     j: int, gain: Array, step: float, y: Array, q: Array, Z: Array, zeta: Array, turned: Array, total: Array
 ) -> None:
@@ -129,7 +129,7 @@ def _move(
         turned[k] += step * q[k]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _explained(G: Array, y: Array, lower: Array) -> float:
     """Return y^T G^-1 y by Cholesky; rows that depend on those above are left out."""
     r, total = len(y), 0.0
@@ -150,7 +150,7 @@ def _explained(G: Array, y: Array, lower: Array) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _carry_gram(G: Array, gain: Array, y: Array, norm: float) -> None:
     """Carry V V^T through a step: M G M^T + (M y) c^T + c (M y)^T + |d|^2 c c^T with M = I - D lt(y y^T), c = D y."""
     r = len(y)
@@ -172,7 +172,7 @@ def _carry_gram(G: Array, gain: Array, y: Array, norm: float) -> None:
             G[i, k] += moved[i] * c[k] + c[i] * moved[k] + norm * c[i] * c[k]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def ccipca_rows(
     X: Array,  # (b, q)
     missing: Array,  # (b,)
@@ -215,7 +215,7 @@ def ccipca_rows(
     return weight
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _follow(V: Array, squares: Array, d: Array, keep: float, share: float) -> None:
     """Move the components towards d, which is deflated on the way; squares are their squared lengths, kept true."""
     norm = np.dot(d, d)

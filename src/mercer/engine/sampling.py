@@ -2,12 +2,11 @@
 
 import math
 
-from numba import njit
-
 from mercer.arrays import Array
+from mercer.kernels.compiled import compiled
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def sample_turned(
     frame: Array,  # (height, width)
     states: Array,  # (n, 4), centre x and y, scale, angle

@@ -1,14 +1,12 @@
 """L1-norm kernel PCA on explicit features, compiled: absolute sums of a tile of Z Z^T, and one dimension less."""
 
-from numba import njit
-
 from mercer.arrays import Array
-from mercer.kernels.compiled import prefer_wide_vectors
+from mercer.kernels.compiled import compiled, prefer_wide_vectors
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _four_rows(t0: Array, t1: Array, t2: Array, t3: Array, down: Array) -> tuple[float, float, float, float]:
     """Add the absolute values of four rows to the column sums `down`, and return the sums of the rows."""
     prefer_wide_vectors()
@@ -23,7 +21,7 @@ def _four_rows(t0: Array, t1: Array, t2: Array, t3: Array, down: Array) -> tuple
     return s0, s1, s2, s3
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def add_abs_sums(
     tile: Array,  # (p, q), neither is 0
     short: Array,  # (q,), scratch in the tile's precision
@@ -48,7 +46,7 @@ def add_abs_sums(
         at_columns[j] += short[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def drop_dimension(
     Z: Array,  # (n, d), overwritten
     u: Array,  # (n,), Z w

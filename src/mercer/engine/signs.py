@@ -6,10 +6,9 @@ terms are subtracted, in the same pass that sums. Serial, without the interprete
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array, IntArray
-from mercer.kernels.compiled import prefer_wide_vectors
+from mercer.kernels.compiled import compiled, prefer_wide_vectors
 
 PENDING = 4
 _BLOCK = 1024  # columns whose waiting terms stay in the first-level cache
@@ -17,7 +16,7 @@ _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 _EXACT = {"contract", "nnan", "ninf", "nsz"}  # in order: an entry and its mirror image get the same last bit
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def row_means(
     K: Array,  # (n, n)
     start: int,
@@ -33,7 +32,7 @@ def row_means(
         means[i] = total / len(row)
 
 
-@njit(nogil=True, cache=True, fastmath=_EXACT)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_EXACT)
 def centre_rows(
     K: Array,  # (n, n), rows start to stop are overwritten
     means: Array,  # (n,), float64
@@ -49,7 +48,7 @@ def centre_rows(
             row[j] = row[j] - ((own + means[j]) - level)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _four_rows(
     k0: Array, k1: Array, k2: Array, k3: Array, u0: Array, u1: Array, u2: Array, u3: Array, own: Array, down: Array
 ) -> tuple[float, float, float, float]:
@@ -74,7 +73,7 @@ def _four_rows(
     return s0, s1, s2, s3
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _few_rows(K: Array, U: Array, i: int, stop: int, first: int, sums: Array) -> None:
     """Add |K~| of rows i to stop and the columns from the diagonal to `first`, in plain loops."""
     for a in range(i, stop):
@@ -85,7 +84,7 @@ def _few_rows(K: Array, U: Array, i: int, stop: int, first: int, sums: Array) ->
                 sums[b] += x
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def add_upper_sums(
     K: Array,  # (n, n), symmetric
     U: Array,  # (PENDING, n)
@@ -112,7 +111,7 @@ def add_upper_sums(
     _few_rows(K, U, whole, stop, n, sums)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def add_strip_sums(
     K: Array,  # (n, n), symmetric
     U: Array,  # (PENDING, n)
@@ -129,7 +128,7 @@ def add_strip_sums(
             sums[j] += short[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_EXACT)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_EXACT)
 def subtract_and_sum(
     K: Array,  # (n, n), rows start to stop are overwritten
     U: Array,  # (PENDING, n)
@@ -151,7 +150,7 @@ def subtract_and_sum(
             sums[i] += _abs_sum(row)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _abs_sum(row: Array) -> float:
     prefer_wide_vectors()
     total: float = row[0] - row[0]
@@ -160,7 +159,7 @@ def _abs_sum(row: Array) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def add_rows(
     K: Array,  # (n, n)
     rows: IntArray,  # (f,)
@@ -184,7 +183,7 @@ def add_rows(
             out[j] += a0 * k0[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def subtract_waiting(
     U: Array,  # (p, n)
     rows: IntArray,  # (f,)
@@ -201,7 +200,7 @@ def subtract_waiting(
             v[j] -= part * u[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def measure_step(
     v: Array,  # (n,), K~ c after the step
     c: Array,  # (n,)
@@ -220,7 +219,7 @@ def measure_step(
     return square, length, rounding
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def new_signs(
     v: Array,  # (n,)
     negligible: Array,  # (n,), sizes below which v is zero
@@ -240,7 +239,7 @@ def new_signs(
     return count
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def best_flip(
     diagonal: Array,  # (n,), K~_ii
     c: Array,  # (n,)

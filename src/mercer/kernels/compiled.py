@@ -1,11 +1,33 @@
-"""What compiled functions can tell the compiler and the processor beyond Python: vector width, data to come."""
+"""How functions are compiled, and what they can tell compiler and processor: vector width, data to come."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def compiled(**options: Any) -> Callable[[_Function], _Function]:
+    """Compile a function on its first call, without the interpreter lock; keep the result on disk where that works.
+
+    Where neither the package's folder, nor the user's, nor NUMBA_CACHE_DIR can be written to, numba has no place for it
+    and refuses: then the function is compiled anew in every process.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        try:
+            found: _Function = njit(nogil=True, cache=True, **options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            found = njit(nogil=True, **options)(function)
+        return found
+
+    return decorate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -4,15 +4,13 @@ BLAS would pack the tile twice, which for a few vectors costs more than the arit
 first-level cache while all vectors pass by. Serial, without the interpreter lock: threads run over tiles.
 """
 
-from numba import njit
-
 from mercer.arrays import Array
-from mercer.kernels.compiled import prefer_wide_vectors, prefetch
+from mercer.kernels.compiled import compiled, prefer_wide_vectors, prefetch
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: Array, columns: Array) -> None:
     """Add the products of rows i to i + 7 of the tile."""
     prefer_wide_vectors()
@@ -48,7 +46,7 @@ def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: 
         target[7] += s7
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def add_both_products(
     tile: Array,  # (p, q)
     for_columns: Array,  # (b, p), multiplies T^T

@@ -10,10 +10,9 @@ The functions are compiled on first use, serial and without the interpreter lock
 """
 
 import numpy as np
-from numba import njit
 
 from mercer.arrays import Array
-from mercer.kernels.compiled import prefer_wide_vectors
+from mercer.kernels.compiled import compiled, prefer_wide_vectors
 from mercer.kernels.precision import exponent_dtype
 
 # 'reassoc' is left out: it would undo the split of ln 2 into a high and a low part.
@@ -45,7 +44,7 @@ _LOWEST_EXPONENT = -200.0  # exponents below it, which may be too large in size 
 _ROWS, _COLUMNS = 512, 512  # a scratch block of 2 MiB in float64: stays in the second-level cache
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, inline="always")  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST, inline="always")
 def _exp64(v: float) -> float:
     v = max(v, -750.0)
     t = v * _LOG2E + _MAGIC64
@@ -70,7 +69,7 @@ def _exp64(v: float) -> float:
     return scaled * (2.0**-64 if low else 1.0)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, inline="always")  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST, inline="always")
 def _exp32(v: np.float32) -> np.float32:
     v = max(v, _MIN32)
     t = v * _LOG2E32 + _MAGIC32
@@ -90,7 +89,7 @@ def _exp32(v: np.float32) -> np.float32:
     return scaled * (_DOWN32 if low else _ONE32)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     prefer_wide_vectors()
     for i in range(dots.shape[0]):
@@ -100,7 +99,7 @@ def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) 
             target[first + j] = _exp64(v) if v > _LOW64 else 0.0
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     prefer_wide_vectors()
     for i in range(dots.shape[0]):
@@ -110,7 +109,7 @@ def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) 
             target[first + j] = _exp32(v) if v > _LOW32 else _ZERO32
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _finish_short(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     """Exponents in float64, values in float32."""
     prefer_wide_vectors()
@@ -153,13 +152,13 @@ def exponential(values: Array) -> Array:
     return out.reshape(np.shape(values))
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _exp_all64(values: Array, out: Array) -> None:
     for i in range(len(values)):
         out[i] = _exp64(min(values[i], 0.0))
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@compiled(fastmath=_FAST)
 def _exp_all32(values: Array, out: Array) -> None:
     for i in range(len(values)):
         out[i] = _exp32(min(values[i], _ZERO32))
