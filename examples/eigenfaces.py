@@ -47,11 +47,12 @@ def main(path: str) -> None:
         "kernel eigenfaces, median width": lambda r: kernel_faces(r, "median"),
         "kernel eigenfaces, wide": lambda r: kernel_faces(r, 0.02),
     }
+    counts = [r for r in COUNTS if r <= min(train.shape)]
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
     for name, kind in kinds.items():
-        models = [make_pipeline(kind(r), KNeighborsClassifier(1)).fit(train, y_train) for r in COUNTS]
-        axes.plot(COUNTS, [100 * model.score(test, y_test) for model in models], "o-", label=name)
+        models = [make_pipeline(kind(r), KNeighborsClassifier(1)).fit(train, y_train) for r in counts]
+        axes.plot(counts, [100 * model.score(test, y_test) for model in models], "o-", label=name)
     axes.set_xlabel("components")
     axes.set_ylabel("recognised, %")
     axes.set_title(what, loc="left", fontsize=10)

@@ -1,0 +1,105 @@
+"""What readers copy runs: every Python snippet of README and docs, the tables of README, and every example."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from sklearn.datasets import load_digits
+
+import mercer
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+SNIPPETS = {
+    f"{page.name} {number}": text
+    for page in PAGES
+    for number, text in enumerate(_BLOCK.findall(page.read_text()), start=1)
+}
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SLOW = {"cluster_digits", "denoise_image", "track_face"}  # some seconds each
+
+
+def prepared() -> dict[str, object]:
+    """The names that readers bring along: their own rows, images, sets of images and frames. Nothing is imported."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((400, 6)) * [3, 2, 1, 1, 1, 1]
+    video = rng.uniform(0, 255, (4, 60, 80))
+    return {
+        "X": rows[:300], "X_new": rows[300:], "new": rows[300:], "chunk": rows[:250],
+        "stream": [rows[:250], rows[250:]],
+        "image": X[:64].reshape(8, 8, 8, 8).swapaxes(1, 2).reshape(64, 64) / 16,
+        "sets": [X[y == k][:60] for k in range(10)], "labels": list(range(10)),
+        "unknown_sets": [X[y == k][60:120] for k in range(10)],
+        "claimed_labels": list(range(10)), "true_labels": list(range(10)), "frame": X[0],
+        "frames": video, "x": 20, "y": 20, "w": 24, "h": 24,
+    }  # fmt: skip
+
+
+def test_the_pages_have_snippets():
+    assert len(SNIPPETS) >= 8
+    assert {name.split()[0] for name in SNIPPETS} >= {"README.md", "mutual_subspace.md", "denoising.md"}
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_snippet_runs_as_it_stands(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = prepared()
+    exec(compile(SNIPPETS[name], name, "exec"), names)
+    assert set(names) > set(prepared())
+
+
+def _second_column(heading: str) -> list[str]:
+    """The code in the second column of the table of README with this heading."""
+    table = PAGES[0].read_text().split(heading)[1].split("\n\n")[0]
+    cells = [line.split("|")[2] for line in table.splitlines()[2:]]
+    return [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+
+
+@pytest.mark.parametrize("code", [c for c in _second_column("| you want | you write |") if "=" in c.split("(")[0]])
+def test_parameters_of_the_table_are_accepted(code, capsys):
+    if "Wavelet" in code:
+        pytest.importorskip("pywt")
+    X = np.random.default_rng(0).uniform(size=(30, 560 if "28, 20" in code else 4))
+    model = eval(f"mercer.KernelPCA(**{{'n_components': 2, 'kernel': 'rbf', **dict({code})}})", {"mercer": mercer})
+    assert np.isfinite(model.fit(X).transform(X)).all()
+
+
+def test_every_way_back_of_the_table_works(rng):
+    [row] = [line for line in PAGES[0].read_text().splitlines() if line.startswith("| rows back from scores")]
+    X = rng.standard_normal((40, 3))
+    methods = re.findall(r'"(\w+)"', row)
+    assert set(methods) == {"auto", "mika", "kwok", "gradient", "exact", "ridge"}
+    assert 'with `fit_inverse_transform=True` `"ridge"`' in row
+    assert 'for the linear kernel `"exact"`' in row
+    for method in methods:
+        more = {"fit_inverse_transform": True} if method == "ridge" else {}
+        kernel = "linear" if method == "exact" else "rbf"
+        model = mercer.KernelPCA(3, kernel=kernel, preimage=method, **more).fit(X)
+        back, residual = model.inverse_transform(model.transform(X), return_residual=True)
+        assert np.isfinite(back).all()
+        assert residual.shape == (40,)
+
+
+@pytest.mark.parametrize("code", [c for c in _second_column("| for | there is | more |") if not c.startswith(".")])
+def test_tools_of_the_table_can_be_called(code):
+    names = {name: getattr(mercer, name) for name in mercer.__all__}
+    given = prepared() | {"estimator": mercer.KernelPCA(3, kernel="rbf"), "mercer": mercer, "box": (20, 20, 24, 24)}
+    assert eval(code, {**names, **given, "frame": given["frames"][0]}) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else []) for path in EXAMPLES],
+    ids=lambda path: path.stem,
+)
+@pytest.mark.filterwarnings("ignore:USPS digits")
+def test_example_draws_without_data(path, tmp_path, monkeypatch):
+    (tmp_path / "no data").mkdir()
+    monkeypatch.setenv("MERCER_DATA", str(tmp_path / "no data"))
+    runpy.run_path(str(path))["main"](str(tmp_path / "figure.png"))
+    assert imread(tmp_path / "figure.png")[..., :3].std() > 0.01  # not a blank page
