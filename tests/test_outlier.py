@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 import mercer
@@ -148,6 +149,10 @@ def test_what_cannot_be_is_refused(rng):
         KernelOutlierDetector().fit(np.where(X > 1, np.nan, X))
     with pytest.raises(ValueError, match="at least 2"):
         KernelOutlierDetector().fit(X[:1])
+    detector = KernelOutlierDetector().fit(X)
+    for call in (KernelOutlierDetector().fit, detector.predict, detector.p_values):
+        with pytest.raises(TypeError, match=r"Pass X.toarray\(\) \(0.00144 MB\)"):
+            call(sparse.csr_array(X))
     with pytest.raises(TypeError, match="partial_fit"):
         KernelOutlierDetector().score_then_learn(X)
     with pytest.raises(ValueError, match="derivatives"):

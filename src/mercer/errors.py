@@ -1,5 +1,16 @@
 """Exceptions and warnings that Mercer raises, each with a text that helps."""
 
+__all__ = [
+    "DataFileError",
+    "IndefiniteKernelWarning",
+    "MercerError",
+    "MissingExtraError",
+    "ModelFileError",
+    "NoAlarmWarning",
+    "NotSaveableError",
+    "PreImageWarning",
+]
+
 
 class MercerError(Exception):
     """Base of all errors that only Mercer raises."""
@@ -34,3 +45,7 @@ class MissingExtraError(MercerError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {package}. Install it with: pip install 'mercer[{extra}]'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+__all__ = ["Channel", "Event", "History", "Observer"]
+
 
 @dataclass(frozen=True)
 class Event:
@@ -46,3 +48,7 @@ class History:
     def __call__(self, event: Event) -> None:
         """Keep the event."""
         self.events.append(event)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

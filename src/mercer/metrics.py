@@ -226,3 +226,7 @@ def _scores(expansion: Expansion, X: Points, scores: Array | None) -> Array:
     if given.ndim != 2 or len(given) != n_rows(X):
         raise ValueError(f"scores need one row for each of the {n_rows(X)} rows of X; got {given.shape}.")
     return given
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -69,6 +69,17 @@ def test_its_first_line_tells_a_user_what_it_is(cls):
     assert len(first) < 115
 
 
+@every_decomposition
+def test_it_tells_how_many_components_there_are(cls, X, new):
+    assert not hasattr(make(cls), "n_components_")
+    for rows in (X, X[:2]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of fewer components than asked for
+            model = make(cls).fit(rows)
+        assert model.n_components_ == model.transform(new).shape[1]
+    assert "n_components_ : int" in inspect.getdoc(cls)
+
+
 @every_estimator
 def test_parameters_are_kept_as_given_and_clones_are_equal(cls, X):
     model = make(cls)

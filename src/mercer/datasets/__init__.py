@@ -3,3 +3,7 @@
 from mercer.datasets.loaders import NAMES, archive, data_home, load
 
 __all__ = ["NAMES", "archive", "data_home", "load"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

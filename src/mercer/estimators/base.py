@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -69,8 +69,18 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self.expansion_.n_seen
 
     @property
-    def _n_features_out(self) -> int:
+    def n_components_(self) -> int:
+        """Number of components that the model has, which can be fewer than were asked for."""
         return self.expansion_.n_components
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    if TYPE_CHECKING:  # scikit-learn's has no types
+
+        def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
+            """Fit the model and return the scores of the training rows."""
 
     def transform(self, X: Any) -> Array:
         """Return the scores of the rows of X on the components, (n_samples, n_components)."""
@@ -91,7 +101,11 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     # -- pre-images ----------------------------------------------------------------------------------------------
 
-    def inverse_transform(self, X: Any, *, return_residual: bool = False) -> Any:
+    @overload
+    def inverse_transform(self, X: Any, *, return_residual: Literal[False] = False) -> Array: ...
+    @overload
+    def inverse_transform(self, X: Any, *, return_residual: Literal[True]) -> tuple[Array, Array]: ...
+    def inverse_transform(self, X: Any, *, return_residual: bool = False) -> Array | tuple[Array, Array]:
         """Return rows in input space whose images come close to the given scores, by the `preimage` method.
 
         With return_residual=True also return the squared feature-space distance between each answer's image and what

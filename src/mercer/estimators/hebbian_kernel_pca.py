@@ -2,10 +2,9 @@
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
@@ -22,6 +21,7 @@ from mercer.estimators.validation import (
     check_rows,
     check_square,
     generator,
+    validated,
 )
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmarks import SELECTIONS
@@ -90,6 +90,8 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
     ----------
     expansion_ : Expansion
         The fitted model.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     eigenvalues_, explained_variance_, explained_variance_ratio_ : ndarray
     history_ : dict of arrays, one value a pass
         "change", "unexplained" (share of the variation outside the components), "seconds", "excess"; on landmarks
@@ -189,8 +191,8 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
 
     # -- passes over a fixed set ---------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "HebbianKernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn in passes over the rows of X, dense or CSR."""
         X = check_rows(self, X, reset=True, copy=self._precomputed)
         if self._precomputed:

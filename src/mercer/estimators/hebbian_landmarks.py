@@ -2,15 +2,14 @@
 
 from dataclasses import asdict
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from mercer.arrays import Array, Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.validation import check_landmarks, check_rows, component_count, generator
+from mercer.estimators.validation import check_landmarks, check_rows, component_count, generator, validated
 from mercer.events import Channel, History
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -97,8 +96,8 @@ class LandmarkLearning(KernelDecomposition):
 
     # -- streams -------------------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> Any:
+    @validated
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, going on from where the model stands.
 
         Landmarks are chosen as soon as there are as many rows; until then the model is exact kernel PCA of all rows so

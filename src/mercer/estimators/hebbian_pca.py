@@ -3,10 +3,9 @@
 import warnings
 from dataclasses import asdict
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
@@ -14,7 +13,7 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
 from mercer.estimators.advice import uneven
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.validation import Interval, StrOptions, check_rows, generator
+from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian import DivergedError, Guard
 from mercer.solvers.linear_hebbian import LinearState, learn, start_state
 from mercer.solvers.linear_passes import Outcome, linear_expansion, run_passes
@@ -92,6 +91,8 @@ class HebbianPCA(KernelDecomposition):
     explained_variance_, explained_variance_ratio_, eigenvalues_ : ndarray of shape (n_components,)
     expansion_ : Expansion
         The fitted model.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     eta0_, length_, n_iter_ : float, int, int
         What the gain starts from, its l, and the passes that `fit` made.
 
@@ -187,8 +188,8 @@ class HebbianPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "HebbianPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn in passes over the rows of X, dense or CSR."""
         X = self._check_learnable(X, reset=True)
         rng = generator(self.random_state)
@@ -208,8 +209,8 @@ class HebbianPCA(KernelDecomposition):
         self._warn_after_passes(outcome)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> "HebbianPCA":
+    @validated
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, going on from where the model stands."""
         first = not hasattr(self, "_state")
         X = self._check_learnable(X, reset=first)

@@ -4,9 +4,8 @@ import time
 from copy import copy
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
@@ -18,6 +17,7 @@ from mercer.estimators.validation import (
     Interval,
     StrOptions,
     check_rows,
+    validated,
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
@@ -72,6 +72,8 @@ class IncrementalKernelPCA(KernelDecomposition):
     ----------
     expansion_ : Expansion
         The model. Its `n_seen` is the number of rows, with forgetting the rounded sum of their weights.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     eigenvalues_ : ndarray
         Squared singular values: those of the centred kernel matrix of the rows, row and column i multiplied by the
         root of the weight of row i.
@@ -162,8 +164,8 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> "IncrementalKernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Forget everything and learn from the rows of X, dense or CSR, in order.
 
         `reference` is a fitted model or an `Expansion`; `history_` then tells the distance to its components.
@@ -173,8 +175,8 @@ class IncrementalKernelPCA(KernelDecomposition):
         self._learn(X, reference)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None, *, reference: Any = None) -> "IncrementalKernelPCA":
+    @validated
+    def partial_fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Learn from the rows of X, going on from where the model stands. A chunk that fails leaves it as it was.
 
         `reference` is a fitted model or an `Expansion`; `history_` then tells the distance to its components.
@@ -265,7 +267,7 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     # -- merging -------------------------------------------------------------------------------------------------
 
-    def merge(self, other: "IncrementalKernelPCA") -> "IncrementalKernelPCA":
+    def merge(self, other: "IncrementalKernelPCA") -> Self:
         """Return the model that saw the rows of this one and then those of another; both stay as they are.
 
         Exact but for what `rank` components cannot hold, and for the compression of the common library. Both need the

@@ -2,10 +2,9 @@
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
@@ -21,6 +20,7 @@ from mercer.estimators.validation import (
     StrOptions,
     check_rows,
     check_square,
+    validated,
 )
 from mercer.solvers.eigen import EigenOptions
 from mercer.solvers.exact import Fit, fit_exact
@@ -65,6 +65,8 @@ class KernelPCA(KernelDecomposition):
     eigenvalues_, eigenvectors_, dual_coef_, X_transformed_fit_, X_fit_, gamma_ : as in scikit-learn
     expansion_ : Expansion
         The fitted model.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     explained_variance_, explained_variance_ratio_ : ndarray
         Variances along the components, and their shares of the true total.
     solver_, n_iter_ : str, int
@@ -155,8 +157,8 @@ class KernelPCA(KernelDecomposition):
         """The training rows (their numbers, for a precomputed kernel)."""
         return self.expansion_.points
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "KernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model to the rows of X, dense or CSR."""
         self._fit(X)
         return self

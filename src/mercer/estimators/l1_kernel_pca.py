@@ -2,10 +2,9 @@
 
 import warnings
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from mercer.arrays import Array, Points
 from mercer.estimators.base import KernelDecomposition
@@ -16,6 +15,7 @@ from mercer.estimators.validation import (
     StrOptions,
     check_rows,
     check_square,
+    validated,
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
@@ -56,6 +56,8 @@ class L1KernelPCA(KernelDecomposition):
     ----------
     expansion_ : Expansion
         The fitted model; components are orthonormal in feature space.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     signs_ : ndarray of shape (n_components, n_samples)
         The sign vectors c. A sign of zero is +1.
     objective_ : ndarray of shape (n_components,)
@@ -121,8 +123,8 @@ class L1KernelPCA(KernelDecomposition):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "L1KernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Extract the components of the rows of X, dense or CSR."""
         X = check_rows(self, X, reset=True, copy=self._precomputed)
         if self._precomputed:

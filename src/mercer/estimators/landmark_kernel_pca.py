@@ -3,9 +3,8 @@
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
@@ -18,6 +17,7 @@ from mercer.estimators.validation import (
     check_landmarks,
     check_rows,
     generator,
+    validated,
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
@@ -81,6 +81,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     ----------
     expansion_ : Expansion
         The model. Its `n_seen` is the number of rows that count, with forgetting the rounded sum of their weights.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     eigenvalues_ : ndarray
         Of the centred kernel matrix, where row i and column i are multiplied by the root of the weight of row i.
     explained_variance_ : ndarray
@@ -165,16 +167,16 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "LandmarkKernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks from the rows of X, dense or CSR, and learn from all of them in order."""
         X = self._check_learnable(X, reset=True)
         self._begin(X)
         self._learn(X)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> "LandmarkKernelPCA":
+    @validated
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X, going on from where the model stands. A chunk that fails leaves it as it was."""
         first = not self.__sklearn_is_fitted__()
         X = self._check_learnable(X, reset=first)
@@ -259,7 +261,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     # -- merging -------------------------------------------------------------------------------------------------
 
-    def merge(self, other: "LandmarkKernelPCA") -> "LandmarkKernelPCA":
+    def merge(self, other: "LandmarkKernelPCA") -> Self:
         """Return the model that saw the rows of this one and then those of another; both stay as they are.
 
         It is the same as that of one model for all rows, to rounding. Both need the same kernel, window, forgetting and

@@ -3,10 +3,9 @@
 import warnings
 from dataclasses import asdict, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
@@ -22,6 +21,7 @@ from mercer.estimators.validation import (
     check_landmarks,
     check_rows,
     generator,
+    validated,
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
@@ -83,6 +83,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     ----------
     expansion_ : Expansion
         The model so far. Its `eigenvalues_` are those of the weighted covariance times the number of rows.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     weights_ : ndarray
         The weights of the rows of the last call.
     beta_, xi_, gamma_ : float
@@ -177,8 +179,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "OnlineRobustKernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and read the rows of X once, in order; landmarks are chosen among all of them."""
         X = check_rows(self, X, reset=True)
         self._run, self._pending, self._started = None, None, 0
@@ -186,8 +188,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self._go_on(X, self._space(self._kernel, X, _FIT_LANDMARKS))
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> "OnlineRobustKernelPCA":
+    @validated
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Read the rows of X once, in order, going on from where the model stands.
 
         Until there are rows enough for landmarks and warm-up, the model is preliminary: the robust start of the rows so

@@ -1,9 +1,7 @@
 """`R1KernelPCA`: kernel PCA whose subspace is nearest to the rows by distances that are not squared."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
-
-from sklearn.base import _fit_context
+from typing import Any, ClassVar, Self
 
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
@@ -12,6 +10,7 @@ from mercer.estimators.validation import (
     Interval,
     check_rows,
     check_square,
+    validated,
 )
 from mercer.solvers.r1 import R1Options, fit_r1
 
@@ -42,6 +41,8 @@ class R1KernelPCA(KernelDecomposition):
     ----------
     expansion_ : Expansion
         The fitted model; components are orthonormal in feature space.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     eigenvalues_ : ndarray of shape (n_components,)
         Sums of squared training scores along the components, descending.
     weights_ : ndarray of shape (n_samples,)
@@ -109,8 +110,8 @@ class R1KernelPCA(KernelDecomposition):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "R1KernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the subspace of the rows of X, dense or CSR."""
         X = check_rows(self, X, reset=True, copy=self._precomputed)
         if self._precomputed:

@@ -2,10 +2,9 @@
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
@@ -22,6 +21,7 @@ from mercer.estimators.validation import (
     check_square,
     component_count,
     generator,
+    validated,
 )
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -83,6 +83,8 @@ class RobustKernelPCA(KernelDecomposition):
     ----------
     expansion_ : Expansion
         The fitted model: kernel PCA of the rows with `weights_`.
+    n_components_ : int
+        How many components there are: at most as many as were asked for, and as the rows allow.
     weights_ : ndarray of shape (n_rows,)
         Weight of each row, at most 1.
     beta_, xi_ : float
@@ -178,8 +180,8 @@ class RobustKernelPCA(KernelDecomposition):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "RobustKernelPCA":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model to the rows of X, dense or CSR."""
         X = check_rows(self, X, reset=True)
         if self._precomputed:

@@ -1,10 +1,12 @@
 """Checks of what users pass in: scikit-learn's, with advice added where its texts stop short."""
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
@@ -46,7 +48,10 @@ __all__ = [
     "check_square",
     "component_count",
     "generator",
+    "validated",
 ]
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _ADVICE = (
     (
@@ -74,6 +79,12 @@ _ADVICE = (
     ("inhomogeneous shape", "Every row must have the same number of features."),
     ("features, but", "Pass the same columns, in the same order, as in fit."),
 )
+
+
+def validated(method: _Method) -> _Method:
+    """Check the parameters before a method that fits, as scikit-learn does; the method keeps its type."""
+    checked: _Method = _fit_context(prefer_skip_nested_validation=True)(method)
+    return checked
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True) -> Points:

@@ -32,3 +32,7 @@ def __getattr__(name: str) -> type[Kernel]:
 
         return Wavelet
     raise AttributeError(f"module 'mercer.kernels' has no attribute {name!r}; it offers {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

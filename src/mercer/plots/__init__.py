@@ -31,3 +31,7 @@ __all__ = [
     "stream_history",
     "track_strip",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

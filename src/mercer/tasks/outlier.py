@@ -2,17 +2,17 @@
 
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.apply.contributions import contributions
 from mercer.apply.scores import score_model
-from mercer.arrays import Array, IntArray
+from mercer.arrays import Array, IntArray, is_sparse
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.estimators.validation import Interval, StrOptions, check_rows, generator
+from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.expansion import Expansion
 from mercer.io import persist
 from mercer.tasks import outlier_silence as silence
@@ -144,8 +144,8 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "KernelOutlierDetector":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the models and find the limits. The rows may hold some outliers; the limits are then wider."""
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")
@@ -174,6 +174,12 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         silence.tell(few or silence.hidden(self))
 
     def _check(self, X: Any, *, reset: bool) -> Array:
+        if is_sparse(X):
+            raise TypeError(
+                f"Sparse data was passed for X, but {type(self).__name__} subtracts the mean of each feature and needs "
+                f"dense rows. Pass X.toarray() ({8e-6 * X.shape[0] * X.shape[1]:,.3g} MB), or fewer features, for "
+                "example TruncatedSVD(50).fit_transform(X)."
+            )
         rows: Array = check_rows(self, X, reset=reset, sparse=False)
         if reset and len(rows) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; n_samples = {len(rows)} came.")

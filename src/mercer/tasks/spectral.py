@@ -3,10 +3,10 @@
 import os
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
@@ -21,6 +21,7 @@ from mercer.estimators.validation import (
     check_rows,
     check_square,
     generator,
+    validated,
 )
 from mercer.events import Channel, Observer
 from mercer.expansion import Expansion
@@ -163,8 +164,8 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> "KernelSpectralClustering":
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the clusters of the rows of X, dense or CSR."""
         X = check_rows(self, X, reset=True)
         if self._precomputed:
@@ -179,6 +180,11 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         self.cluster_centers_: Array = means.cluster_centers_
         self.labels_: IntArray = pairwise_distances_argmin(self.embedding_, self.cluster_centers_)
         return self
+
+    if TYPE_CHECKING:  # scikit-learn's has no types
+
+        def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
+            """Fit the model and return the clusters of the training rows."""
 
     def predict(self, X: Any) -> IntArray:
         """Return the cluster of every row of X, by extending the eigenvectors to it.

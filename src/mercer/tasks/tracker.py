@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -141,7 +141,7 @@ class AppearanceTracker:
 
     # -- tracking ------------------------------------------------------------------------------------------------
 
-    def start(self, frame: Any, box: npt.ArrayLike) -> "AppearanceTracker":
+    def start(self, frame: Any, box: npt.ArrayLike) -> Self:
         """Begin with the object in a box (x, y, w, h) of the first frame, grey (height, width) or with colours last."""
         grey = as_grey(frame)
         x, y, w, h = check_box(box, grey.shape)
