@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
+export MERCER_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: demo test test-slow lint bench results clean
 

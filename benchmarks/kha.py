@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.suite.data import load
 from mercer import HebbianKernelPCA, datasets, plots
 
 GAINS = ("constant", "t", "et", "smd")
@@ -19,7 +20,7 @@ GAINS = ("constant", "t", "et", "smd")
 
 def usps_hundred() -> np.ndarray:
     """The first 100 images of each digit."""
-    digits = datasets.load("usps")
+    digits = load("usps")
     return digits.X[np.concatenate([np.flatnonzero(digits.y == k)[:100] for k in range(10)])]
 
 

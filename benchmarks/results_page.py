@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image
 
 from mercer.reproduce import catalogue
-from mercer.reproduce.comparison import GOOD, OPEN, Comparison
+from mercer.reproduce.comparison import GOOD, Comparison
 from mercer.reproduce.experiment import Experiment
 from mercer.reproduce.report import shown
 from mercer.reproduce.result import DONE, Result, load_result
@@ -38,7 +38,7 @@ def page(reproduced: Sequence[Path], bench: Path, docs: Path) -> str:
 def _find(key: str, one: Experiment, folders: Iterable[Path]) -> Found:
     for folder in folders:
         result = load_result(folder / key / one.name)
-        if result is not None and result.state == DONE:
+        if result is not None and result.state == DONE and not result.substitutes:
             return one, result, folder / key / one.name
     return one, None, None
 
@@ -105,7 +105,7 @@ def _experiment(key: str, one: Experiment, result: Result | None, folder: Path |
 
 
 def _compared(result: Result) -> list[Comparison]:
-    return [line for line in result.comparisons if line.verdict != OPEN]
+    return [line for line in result.comparisons if line.is_judged]
 
 
 def _cell(text: str) -> str:

@@ -21,10 +21,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     threadpool_limits(1)  # the workers already take all processors: threads in each would only wait
 
 
-def _data_folder() -> Path:
-    """The folder named by MERCER_DATA, else `shared/data` beside the repository."""
-    given = os.environ.get("MERCER_DATA")
-    return Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"  # beside the repository
+if "MERCER_DATA" not in os.environ and _BESIDE.is_dir():
+    os.environ["MERCER_DATA"] = str(_BESIDE)
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +31,7 @@ def data_set() -> Callable[[str], dict[str, np.ndarray]]:
     """A function that reads a data set by name, or skips the test where the file is not there."""
 
     def read(name: str) -> dict[str, np.ndarray]:
-        path = _data_folder() / f"{name}.npz"
+        path = Path(os.environ.get("MERCER_DATA", "")) / f"{name}.npz"
         if not path.is_file():
             pytest.skip(f"{path.name} is not there; set MERCER_DATA to the folder that holds it")
         with np.load(path, allow_pickle=False) as archive:

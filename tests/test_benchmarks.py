@@ -1,7 +1,9 @@
 """The benchmark suite: every objective is whole, ratios are what they claim, failures are shown with their reason."""
 
 import json
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.suite import report, runner
+from benchmarks.suite.data import load
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
+
+from mercer import datasets
 
 
 @pytest.mark.parametrize("name", runner.names())
@@ -97,6 +102,33 @@ def test_results_are_written_as_table_data_and_picture(tmp_path):
     assert len(json.loads((tmp_path / "results.json").read_text())["records"]) == 5
     assert "how long?" in (tmp_path / "results.md").read_text()
     assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_only_the_loader_that_names_stand_ins_reads_data_sets():
+    for path in Path(runner.objectives.__file__).parent.glob("*.py"):
+        assert "mercer.datasets" not in path.read_text()
+        assert not re.search(r"from mercer import .*\bdatasets\b", path.read_text()), path.name
+
+
+def test_rows_of_a_table_name_what_the_loader_really_returned(tmp_path, monkeypatch):
+    monkeypatch.setenv("MERCER_DATA", str(tmp_path))
+    objective = replace(runner.load("exact_fit"), solvers=[Solver("ours", lambda X: X.sum)], quality=None)
+    (record,) = runner.measure(objective, "usps 7291", list(objective.solvers))
+    name = "scikit-learn's 8 x 8 digits, 1500 x 64 (in place of usps 7291)"
+    assert f"| {name} | ours |" in "\n".join(report.lines(objective, [record]))
+    (record,) = runner.measure(objective, "usps 2000", list(objective.solvers))
+    assert "2000 rows are needed; scikit-learn's 8 x 8 digits has 1500 and stands in for usps" in record.failure
+    missing = replace(objective, datasets={"frey": lambda: load("frey")})
+    (record,) = runner.measure(missing, "frey", list(objective.solvers))
+    assert "frey_faces.npz" in record.failure
+    assert (record.seconds, record.stand_in) == ([], "")
+
+
+@pytest.mark.skipif(datasets.archive("usps") is None, reason="usps.npz is not on this machine (set MERCER_DATA)")
+def test_the_data_asked_for_keep_their_name():
+    objective = replace(runner.load("exact_fit"), solvers=[Solver("ours", lambda X: X.sum)], quality=None)
+    (record,) = runner.measure(objective, "usps 2000", list(objective.solvers))
+    assert report.data_name(record) == "usps 2000"
 
 
 # -- the page of results ---------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Loaders: what is on the machine, what stands in for it, and what is said when neither exists."""
 
+import re
 from urllib.error import URLError
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.utils import Bunch
 
 from mercer import datasets
 from mercer.datasets import openml
+from mercer.datasets.sources import SOURCES
 
 
 def test_archive_in_the_named_folder_is_read(tmp_path, monkeypatch):
@@ -16,6 +18,18 @@ def test_archive_in_the_named_folder_is_read(tmp_path, monkeypatch):
     found = datasets.load("usps")
     np.testing.assert_array_equal(found.X, np.eye(3))
     assert "USPS" in found.source
+    assert found.substitute is False
+
+
+def test_no_folder_is_looked_for_that_nobody_named(tmp_path, monkeypatch):
+    beside = tmp_path / "shared" / "data"
+    beside.mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.delenv("MERCER_DATA", raising=False)
+    assert datasets.data_home() is None
+    monkeypatch.setenv("MERCER_DATA", str(beside))
+    assert datasets.data_home() == beside
 
 
 def test_substitute_is_announced(tmp_path, monkeypatch):
@@ -25,6 +39,7 @@ def test_substitute_is_announced(tmp_path, monkeypatch):
     assert found.X.shape == (1500, 64)
     assert -1 <= found.X.min() < found.X.max() <= 1
     assert "digits" in found.source
+    assert found.substitute is True
 
 
 def test_missing_without_substitute_says_what_to_do(tmp_path, monkeypatch):
@@ -33,6 +48,26 @@ def test_missing_without_substitute_says_what_to_do(tmp_path, monkeypatch):
         datasets.load("frey")
     with pytest.raises(FileNotFoundError, match=r"usps\.npz"):
         datasets.load("usps", allow_substitute=False)
+
+
+@pytest.mark.parametrize("name", datasets.NAMES)
+def test_what_is_missing_is_described_with_arrays_and_source(name, tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        datasets.load(name, allow_substitute=False, home=tmp_path)
+    text = str(caught.value)
+    assert SOURCES[name].file in text
+    assert "Public source: " in text
+    assert "--data" in text
+
+
+@pytest.mark.skipif(datasets.data_home() is None, reason="the data folder is not on this machine (set MERCER_DATA)")
+@pytest.mark.parametrize("name", datasets.NAMES)
+def test_arrays_are_as_described(name):
+    found = datasets.load(name, allow_substitute=False)
+    described = re.findall(r"(\w+) \(([\d, ]+)\)", "; ".join(SOURCES[name].arrays))
+    assert described
+    for array, shape in described:
+        assert found[array].shape == tuple(int(size) for size in shape.split(",") if size.strip())
 
 
 def test_unknown_name_lists_the_known():

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from mercer import KernelPCA, datasets
 from mercer.cli.root import app
+from mercer.datasets.sources import SOURCES
 from mercer.reproduce import catalogue, comparison, page, report, runner
 from mercer.reproduce.chin2007._letter import Letter
 from mercer.reproduce.chin2007._preimages import strategies
@@ -25,6 +26,7 @@ from mercer.reproduce.drawing import lines, panels
 from mercer.reproduce.experiment import SCALES, Drawing, Experiment, Item, Outcome, Paper, Run
 from mercer.reproduce.result import DONE, FAILED, NOT_RUN, Result, load_result
 from mercer.reproduce.resume import Stages, fingerprint, write_whole
+from mercer.reproduce.stand_ins import STAND_INS
 
 ALL = catalogue.find()
 
@@ -243,6 +245,41 @@ def test_missing_data_are_named_and_tried_again(tmp_path):
     assert "Frey" in result.sources["frey"]
 
 
+def test_what_ran_on_substitute_data_says_so_and_is_not_judged(tmp_path, monkeypatch):
+    monkeypatch.setattr("mercer.datasets.openml.SETS", {})
+
+    def judging(run):
+        run.load("frey")
+        run.load("usps")
+        return Outcome(comparisons=(number("q", 1.0, 1.0, within=0.1), reading("r", 2.0)))
+
+    one = made(judging, data=("frey", "usps"))
+    result, _ = runner.run_one("lecture_notes", one, tmp_path, scale="quick", home=tmp_path)
+    assert result.state == DONE
+    assert [line.verdict for line in result.comparisons] == ["not judged: substitute data", "no number given"]
+    assert result.comparisons[0].difference is None
+    assert "drawn faces" in result.summary
+    assert "scikit-learn's 8 x 8 digits" in result.summary
+    assert load_result(tmp_path / "lecture_notes" / "small") == result
+    assert "agrees" not in (tmp_path / "lecture_notes" / "small" / "table.md").read_text()
+    monkeypatch.setattr(catalogue, "experiments", lambda key: (one,) if key == "lecture_notes" else ())
+    assert "have been run. 1 of them on substitute data, without verdicts" in page.summary(tmp_path)
+    assert runner.run_one("lecture_notes", one, tmp_path, scale="full", home=tmp_path)[0].state == NOT_RUN
+
+
+@pytest.mark.parametrize("name", list(STAND_INS))
+def test_stand_ins_have_the_arrays_of_what_they_stand_in_for(name):
+    found, described = STAND_INS[name].load(), "; ".join(SOURCES[name].arrays)
+    shapes = re.findall(r"(\w+) \(([\d, ]+)\)", described)
+    for array, shape in shapes:
+        if not array.endswith("_test"):  # no experiment asks for test images
+            assert found[array].ndim == len([size for size in shape.split(",") if size.strip()])
+    assert np.isfinite(found.X).all()
+    assert np.ptp(found.X) > 1
+    if "uint8" in described:
+        assert found.X.dtype == np.uint8
+
+
 def test_one_that_fails_does_not_stop_the_others(tmp_path):
     def failing(run):
         raise ZeroDivisionError("by zero")
@@ -338,9 +375,12 @@ def test_command_runs_one_experiment_and_resumes(tmp_path):
 
 def test_command_without_data_says_not_run(tmp_path, monkeypatch):
     monkeypatch.setattr("mercer.datasets.openml.SETS", {})
-    found = invoke("huang2011:example4", "--quick", "--data", tmp_path, "-o", tmp_path / "out")
+    found = invoke("huang2011:example4", "--data", tmp_path, "-o", tmp_path / "out")
     assert found.exit_code == 0
-    assert "not run: Frey faces" in " ".join(found.output.split())
+    shown = " ".join(found.output.split())
+    assert "not run: Frey faces" in shown
+    assert "frey_faces.npz with X (1965, 560)" in shown
+    assert "Public source: frey_rawface.mat" in shown
 
 
 def test_command_fails_where_an_experiment_does(tmp_path, monkeypatch):
@@ -384,6 +424,23 @@ def tiny(tmp_path_factory):
         return runner.run_one(key, one, out, scale="tiny")[0]
 
     return run
+
+
+WITHOUT_DATA = [p for p in EVERY if {*p.values[1].data} and {*p.values[1].data} <= {*STAND_INS, "usps"}]
+
+
+@pytest.mark.parametrize(("key", "one"), WITHOUT_DATA)
+def test_experiment_runs_without_data(key, one, tmp_path, monkeypatch):
+    monkeypatch.setattr("mercer.datasets.openml.SETS", {})
+    result, _ = runner.run_one(key, one, tmp_path, scale="tiny", home=tmp_path)
+    assert result.state == DONE, result.reason
+    assert len(result.substitutes) == len(one.data)
+    assert not any(line.is_judged for line in result.comparisons)
+
+
+def test_only_tables_of_outliers_cannot_do_without_data():
+    missing = [f"{key}:{one.name}" for key, one in ALL if not {*one.data} <= {*STAND_INS, "usps", "wbc"}]
+    assert missing == ["kim2019:table2", "kim2019:table3"]
 
 
 @pytest.mark.parametrize(("key", "one"), EVERY)

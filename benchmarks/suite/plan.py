@@ -6,7 +6,7 @@ from typing import Any
 
 
 class CannotRunError(Exception):
-    """Why a solver cannot do the job; the text goes into the table."""
+    """Why a solver cannot do the job, or data are not there; the text goes into the table."""
 
 
 @dataclass(frozen=True)
@@ -58,3 +58,4 @@ class Record:
     quality: float | None = None
     megabytes: float | None = None  # growth of the resident size
     failure: str = ""
+    stand_in: str = ""  # the data that it really ran on, where those of the objective are not there

@@ -35,6 +35,11 @@ def exponents(records: list[Record]) -> dict[str, float]:
     return found
 
 
+def data_name(record: Record) -> str:
+    """Return what a solver really ran on."""
+    return f"{record.stand_in} (in place of {record.dataset})" if record.stand_in else record.dataset
+
+
 def lines(objective: Objective, records: list[Record]) -> list[str]:
     """Return the rows of the table for one objective, in Markdown."""
     quality = objective.quality_name or "quality"
@@ -44,7 +49,7 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
     text += [f"| data | solver | seconds | times the fastest peer | {quality} | MB |", "|---|---|---|---|---|---|"]
     for record in records:
         text.append(
-            f"| {record.dataset} | {record.solver}{' (peer)' if record.peer else ''} | {_cells(record, records)} |"
+            f"| {data_name(record)} | {record.solver}{' (peer)' if record.peer else ''} | {_cells(record, records)} |"
         )
     if objective.growth:
         text.append("")
@@ -54,7 +59,7 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
 
 def _cells(record: Record, records: list[Record]) -> str:
     if record.failure:
-        return f"{record.failure.splitlines()[0][:160]} | | | "
+        return f"{record.failure.splitlines()[0]} | | | "
     times = ratios(record, records)
     spread = f"**{np.median(times):.2f}** ({min(times):.2f} to {max(times):.2f})" if times else ""
     quality = "" if record.quality is None else f"{record.quality:.4g}"
@@ -92,7 +97,7 @@ def _draw_ratios(path: Path, records: list[Record]) -> None:
         axes.plot([min(times), max(times)], [place, place], color="0.6", lw=2, zorder=1)
         axes.scatter(np.median(times), place, s=22, color="C0" if np.median(times) >= 1 else "C3", zorder=2)
     axes.axvline(1, color="0.3", lw=1)
-    axes.set_yticks(range(len(rows)), [f"{r.objective}, {r.dataset}: {r.solver}" for r, _ in rows], fontsize=7)
+    axes.set_yticks(range(len(rows)), [f"{r.objective}, {data_name(r)}: {r.solver}" for r, _ in rows], fontsize=7)
     axes.set(xscale="log", xlabel="times as fast as the fastest peer (right of 1: faster)")
     axes.set_ylim(len(rows) - 0.5, -0.5)
     figure.savefig(path, dpi=100)

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.measure import ROOT, resident_growth
 from benchmarks.suite import objectives
+from benchmarks.suite.data import used_stand_ins
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
 
 _SLOW = 20.0  # seconds; what takes longer untimed is timed once only
@@ -52,8 +53,14 @@ def run(name: str) -> list[Record]:
 
 def measure(objective: Objective, dataset: str, solvers: list[Solver]) -> list[Record]:
     """Time solvers on one data set, in this process."""
-    data = objective.datasets[dataset]()
     records = [Record(objective.name, dataset, solver.name, solver.peer, []) for solver in solvers]
+    try:
+        data = objective.datasets[dataset]()
+    except CannotRunError as reason:
+        return [dataclasses.replace(record, failure=str(reason)) for record in records]
+    stand_in = used_stand_ins()
+    for record in records:
+        record.stand_in = stand_in
     calls = [_warmed(objective, dataset, solver, record, data) for solver, record in zip(solvers, records, strict=True)]
     for turn in range(objective.rounds):
         for solver, record, call in zip(solvers, records, calls, strict=True):

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import SpectralClustering
 
+from benchmarks.suite.data import load
 from benchmarks.suite.plan import Objective, Solver
-from mercer import KernelSpectralClustering, datasets
+from mercer import KernelSpectralClustering
 from mercer.metrics import variation_of_information
 
 Case = tuple[np.ndarray, np.ndarray]
@@ -15,7 +16,7 @@ GAMMA = 1 / 128
 
 
 def case(n: int | None) -> Case:
-    found = datasets.load("usps")
+    found = load("usps", n)
     return np.asarray(found.X[:n], np.float64), np.asarray(found.y[:n])
 
 

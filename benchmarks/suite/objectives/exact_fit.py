@@ -9,15 +9,16 @@ from sklearn.decomposition import KernelPCA as Peer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
+from benchmarks.suite.data import load
 from benchmarks.suite.peers import kernlab, need
 from benchmarks.suite.plan import Objective, Solver
-from mercer import KernelPCA, datasets
+from mercer import KernelPCA
 
 SETTINGS: dict[str, Any] = {"n_components": 16, "kernel": "rbf", "gamma": 1 / 128}
 
 
 def usps(n: int | None = None) -> np.ndarray:
-    return np.asarray(datasets.load("usps").X[:n], np.float64)
+    return np.asarray(load("usps", n).X[:n], np.float64)
 
 
 def eigenvalue_error(X: np.ndarray, found: Any) -> float:

@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 
 from benchmarks.large import data
+from benchmarks.suite.data import load
 from benchmarks.suite.plan import Objective, Solver
-from mercer import KernelPCA, datasets
+from mercer import KernelPCA
 
 
 def settings(X: np.ndarray) -> dict[str, Any]:
@@ -29,7 +30,7 @@ OBJECTIVE = Objective(
     question="how much memory does exact kernel PCA take, and does it finish within 12 GB?",
     bar="growth at most 0.65 (float64) and 0.45 (mixed) of scikit-learn's on usps; 20000 rows at least 8 times faster",
     datasets={
-        "usps 7291": lambda: datasets.load("usps").X,
+        "usps 7291": lambda: load("usps").X,
         "20000 x 50": partial(data, 20_000),
         "50000 x 50": partial(data, 50_000),
     },

@@ -1,6 +1,8 @@
 """The kernel Hebbian algorithm of R's kernlab: time, and distance from exact kernel PCA."""
 
 import tempfile
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,12 @@ from benchmarks.kernlab import CASES, Case, _kernel, as_model, kernlab
 from benchmarks.suite.plan import CannotRunError, Objective, SelfTimed, Solver
 from mercer import HebbianKernelPCA, KernelPCA
 from mercer.metrics import subspace_distance
+
+
+def case(name: str) -> Case:
+    """Return a case whose rows are there already, so that the table can name them."""
+    X = CASES[name].data()
+    return replace(CASES[name], data=lambda: X)
 
 
 def exact(case: Case) -> KernelPCA:
@@ -42,7 +50,7 @@ def ours(case: Case, passes: int) -> Any:
 OBJECTIVE = Objective(
     name="hebbian_kernlab",
     question="how near to exact kernel PCA does the kernel Hebbian algorithm come, and in what time?",
-    datasets={name: (lambda name=name: CASES[name]) for name in ("iris", "usps")},
+    datasets={name: partial(case, name) for name in ("iris", "usps")},
     solvers=[
         Solver("kernlab kha", kha, peer=True, rounds=1),
         Solver("mercer, 10 passes", lambda case: ours(case, 10)),

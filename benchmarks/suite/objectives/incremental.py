@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 
+from benchmarks.suite.data import load
 from benchmarks.suite.plan import Objective, Solver
-from mercer import IncrementalKernelPCA, KernelPCA, datasets
+from mercer import IncrementalKernelPCA, KernelPCA
 from mercer.metrics import subspace_distance
 
 R, GAMMA = 20, 1 / (2 * 2000.0**2)
 
 
 def threes(n: int) -> np.ndarray:
-    return np.asarray(datasets.load("mnist3").X[:n].reshape(-1, 784), np.float64)
+    return np.asarray(load("mnist3", n).X[:n].reshape(-1, 784), np.float64)
 
 
 def incremental(X: np.ndarray, compression: str) -> Any:

@@ -7,12 +7,13 @@ import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.suite.data import load
 from benchmarks.suite.plan import Objective, Solver
-from mercer import L1KernelPCA, datasets
+from mercer import L1KernelPCA
 
 
 def rows(name: str, dtype: Any) -> np.ndarray:
-    return np.asarray(StandardScaler().fit_transform(datasets.load(name).X.astype(np.float64)), dtype)
+    return np.asarray(StandardScaler().fit_transform(load(name).X.astype(np.float64)), dtype)
 
 
 def fit(cls: Any, X: np.ndarray, **more: Any) -> Any:

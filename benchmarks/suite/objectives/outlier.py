@@ -9,16 +9,17 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.suite.data import load
 from benchmarks.suite.peers import need
 from benchmarks.suite.plan import Objective, Solver
-from mercer import KernelOutlierDetector, datasets
+from mercer import KernelOutlierDetector
 
 SETS = ("wbc", "ionosphere", "breastw", "cardio", "musk", "odds_mnist")
 Case = tuple[np.ndarray, np.ndarray]
 
 
 def case(name: str) -> Case:
-    found = datasets.load(name)
+    found = load(name)
     return StandardScaler().fit_transform(found.X.astype(np.float64)), np.asarray(found.y) != 0
 
 

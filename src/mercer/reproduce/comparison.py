@@ -1,12 +1,14 @@
 """One line of a result table: the paper's value, ours, the difference, what is tolerated, and the verdict."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 AGREES, DIFFERS = "agrees", "differs"
 BETTER, WORSE = "better", "worse"
 HOLDS, FAILS = "holds", "does not hold"
 OPEN = "no number given"
+NOT_JUDGED = "not judged: substitute data"
 GOOD = (AGREES, BETTER, HOLDS)
 
 Value = float | str | None
@@ -24,9 +26,14 @@ class Comparison:
     within: float | None = None  # the largest difference that counts as agreement
 
     @property
+    def is_judged(self) -> bool:
+        """Whether there is a verdict on a value or claim of the paper."""
+        return self.verdict not in (OPEN, NOT_JUDGED)
+
+    @property
     def difference(self) -> float | None:
-        """Ours minus the paper's, where both are numbers."""
-        if isinstance(self.paper, int | float) and isinstance(self.ours, int | float):
+        """Ours minus the paper's, where both are numbers and from the same data."""
+        if self.is_judged and isinstance(self.paper, int | float) and isinstance(self.ours, int | float):
             return float(self.ours) - float(self.paper)
         return None
 
@@ -59,3 +66,8 @@ def claim(quantity: str, statement: str, ours: float | str, holds: bool, note: s
 def reading(quantity: str, ours: float | str, note: str = "") -> Comparison:
     """Give a value for which the paper has no number to compare with."""
     return Comparison(quantity, None, ours, OPEN, note)
+
+
+def not_judged(lines: Iterable[Comparison]) -> list[Comparison]:
+    """Return the lines without their verdicts: what was found on substitute data says nothing about the paper."""
+    return [replace(line, verdict=NOT_JUDGED, within=None) if line.is_judged else line for line in lines]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from mercer import datasets
 from mercer.reproduce.comparison import Comparison
 from mercer.reproduce.resume import Stages
+from mercer.reproduce.stand_ins import STAND_INS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Settings = Mapping[str, Any]  # plain values only: they are written to a file and compared
-SCALES = ("full", "quick", "tiny")  # as the paper has it; within a minute or so; for tests
+FULL = "full"
+SCALES = (FULL, "quick", "tiny")  # as the paper has it; within a minute or so; for tests
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,22 @@ class Run:
     stages: Stages
     home: Path | None = None  # the folder with the data, None for the usual one
     tell: Callable[[str], None] = lambda text: None
+    allow_substitute: bool = False
     sources: dict[str, str] = field(default_factory=dict)  # what the data really were, by name
+    substitutes: list[str] = field(default_factory=list)  # what stood in for data that are not there
 
     def load(self, name: str) -> Any:
-        """Return a data set as it is, never a substitute that nobody announced; FileNotFoundError names the file."""
-        found = datasets.load(name, allow_substitute=False, allow_download=True, home=self.home)
+        """Return a data set, or what stands in for it where that is allowed; FileNotFoundError names the file."""
+        try:
+            plain = self.allow_substitute and name not in STAND_INS
+            found = datasets.load(name, allow_substitute=plain, allow_download=True, home=self.home)
+        except FileNotFoundError:
+            if not self.allow_substitute or name not in STAND_INS:
+                raise
+            found = STAND_INS[name].load()
         self.sources[name] = str(found.source)
+        if found.substitute and self.sources[name] not in self.substitutes:
+            self.substitutes.append(self.sources[name])
         return found
 
     def stage(self, name: str, compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:

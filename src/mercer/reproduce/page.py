@@ -54,7 +54,9 @@ def summary(out: Path) -> str:
 
 def _opening(found: dict[tuple[str, str], Result | None]) -> str:
     done = [result for result in found.values() if result is not None and result.state == DONE]
-    lines = [line for result in done for line in result.comparisons if line.verdict != OPEN]
+    lines = [line for result in done for line in result.comparisons if line.is_judged]
+    replaced = sum(bool(result.substitutes) for result in done)
+    note = f" {replaced} of them on substitute data, without verdicts." if replaced else ""
     good = sum(line.verdict in GOOD for line in lines)
     scales = sorted({result.scale for result in done}) or ["none"]
     links = "".join(
@@ -65,9 +67,9 @@ def _opening(found: dict[tuple[str, str], Result | None]) -> str:
     )
     return (
         f"<p>Made by <code>mercer reproduce</code>, version {__version__}; sizes: {', '.join(scales)}. {len(done)} of "
-        f"{len(found)} experiments have been run. The papers give {len(lines)} values and claims to compare with: "
-        f"{good} hold, agree within what is tolerated, or are exceeded; the others are marked where they stand, and "
-        f"explained there.</p><table><tr><th>experiment</th><th>verdicts</th><th>time</th></tr>{links}</table>"
+        f"{len(found)} experiments have been run.{note} The papers give {len(lines)} values and claims to compare "
+        f"with: {good} hold, agree within what is tolerated, or are exceeded; the others are marked where they stand, "
+        f"and explained there.</p><table><tr><th>experiment</th><th>verdicts</th><th>time</th></tr>{links}</table>"
     )
 
 
@@ -93,6 +95,8 @@ def _experiment(key: str, one: Experiment, result: Result | None, out: Path) -> 
     pieces = [head, f"<p class='pale'><code>mercer reproduce {key}:{one.name}</code>{_circumstances(result)}</p>"]
     if result is None or result.state != DONE:
         pieces.append(f"<p class='state'>{escape('not run yet' if result is None else result.summary)}</p>")
+    if result is not None and result.state == DONE and result.substitutes:
+        pieces.append(f"<p class='state'>{escape(result.summary)}</p>")
     pieces.append(f"<div class='texts'>{''.join(_texts(one))}</div>")
     if result is not None and result.state == DONE:
         pieces += [_figures(result, out / key / one.name), *_tables(result.comparisons)]

@@ -28,6 +28,7 @@ class Result:
     version: str = __version__
     settings: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)  # what the data really were
+    substitutes: list[str] = field(default_factory=list)  # what stood in for data that are not there
     comparisons: list[Comparison] = field(default_factory=list)
     captions: dict[str, str] = field(default_factory=dict)  # by figure
     remarks: list[str] = field(default_factory=list)
@@ -38,6 +39,8 @@ class Result:
         """One phrase: how many lines of the table agree with the paper, or why there is none."""
         if self.state != DONE:
             return f"{self.state}: {self.reason}"
+        if self.substitutes:
+            return f"ran on substitute data ({'; '.join(self.substitutes)}): not judged against the paper"
         counts: dict[str, int] = {}
         for line in self.comparisons:
             counts[line.verdict] = counts.get(line.verdict, 0) + 1

@@ -9,7 +9,8 @@ from pathlib import Path
 from mercer import datasets
 from mercer.errors import MissingExtraError
 from mercer.reproduce import page, report
-from mercer.reproduce.experiment import Experiment, Outcome, Run
+from mercer.reproduce.comparison import not_judged
+from mercer.reproduce.experiment import FULL, Experiment, Outcome, Run
 from mercer.reproduce.result import DONE, FAILED, NOT_RUN, Result, load_result
 from mercer.reproduce.resume import Stages, fingerprint
 
@@ -56,8 +57,15 @@ def run_one(
         return before, False
     stages = Stages(folder / "stages", mark)
     stages.clear_others()
-    run = Run(settings, stages, home, lambda text: tell(f"{key}:{experiment.name}: {text}"))
+    run = Run(
+        settings,
+        stages,
+        home,
+        lambda text: tell(f"{key}:{experiment.name}: {text}"),
+        allow_substitute=scale != FULL,  # as the paper has it: its data, or none
+    )
     result = Result(key, experiment.name, scale, mark, settings=dict(settings), sources=run.sources)
+    result.substitutes = run.substitutes
     start = time.perf_counter()
     outcome = _attempt(experiment, run, result)
     result.seconds = time.perf_counter() - start
@@ -85,10 +93,11 @@ def _attempt(experiment: Experiment, run: Run, result: Result) -> Outcome | None
 
 
 def _keep(outcome: Outcome, result: Result, folder: Path) -> None:
-    result.comparisons, result.remarks = list(outcome.comparisons), list(outcome.remarks)
+    result.comparisons = not_judged(outcome.comparisons) if result.substitutes else list(outcome.comparisons)
+    result.remarks = list(outcome.remarks)
     result.captions = {name: drawing.caption for name, drawing in outcome.drawings.items()}
     report.write_figures(outcome.drawings, folder)
-    report.write_table(outcome.comparisons, folder)
+    report.write_table(result.comparisons, folder)
 
 
 def _size(name: str, home: Path | None) -> int | None:
