@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 export MERCER_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test test-slow lint bench results clean
+.PHONY: demo test test-slow lint bench papers results clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Mercer needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -31,9 +31,12 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
+papers: $(STAMP)
+	$(BIN)/python -m papers --quick -o build/quick
+
 # hours: the papers at full size, all benchmarks, and docs/results.md from both; interrupt it and go on at any time
 results: $(STAMP)
-	$(BIN)/mercer reproduce -o build/reproduced
+	$(BIN)/python -m papers -o build/reproduced
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.results_page
 

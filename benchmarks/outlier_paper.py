@@ -1,6 +1,6 @@
 """[kim2019], section 6.2: Table 2, six data sets by twelve models, over preprocessings.
 
-The table as an experiment, and Figures 4 to 7: `mercer reproduce kim2019:table2 kim2019:figure4 kim2019:figure6`.
+The table as an experiment, and Figures 4 to 7: `python -m papers kim2019:table2 kim2019:figure4 kim2019:figure6`.
 """
 
 import warnings
@@ -17,8 +17,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from benchmarks.measure import row
 from mercer import KernelPCA, datasets
 from mercer.apply.scores import score_model
-from mercer.reproduce.kim2019._methods import METHODS
-from mercer.reproduce.kim2019.table2 import PAPER
+from papers.kim2019._methods import METHODS
+from papers.kim2019.table2 import PAPER
 
 _NONE = float("nan")
 SCALINGS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {

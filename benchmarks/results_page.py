@@ -1,4 +1,4 @@
-"""`docs/results.md` from what `mercer reproduce` and `make bench` wrote: `make results`, or
+"""`docs/results.md` from what `python -m papers` and `make bench` wrote: `make results`, or
 
     python -m benchmarks.results_page [--reproduced FOLDER ...] [--bench FOLDER] [-o docs]
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from mercer.reproduce import catalogue
-from mercer.reproduce.comparison import GOOD, Comparison
-from mercer.reproduce.experiment import Experiment
-from mercer.reproduce.report import shown
-from mercer.reproduce.result import DONE, Result, load_result
 from mercer.version import __version__
+from papers import catalogue
+from papers.comparison import GOOD, Comparison
+from papers.experiment import Experiment
+from papers.report import shown
+from papers.result import DONE, Result, load_result
 
 _WIDTH = 820  # pixels of a committed picture, at most
 _COLOURS = 96
@@ -46,7 +46,7 @@ def _find(key: str, one: Experiment, folders: Iterable[Path]) -> Found:
 def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
     yield "# Results\n"
     yield (
-        f"Made by `make results` (Mercer {__version__}): `mercer reproduce` runs the papers' experiments again, `make "
+        f"Made by `make results` (Mercer {__version__}): `python -m papers` runs the papers' experiments again, `make "
         "bench` measures Mercer against its peers, and this page shows what they wrote. The former also writes a page "
         "with all figures, tables, choices and explanations, `summary.html`; times are those of one machine with two "
         "cores.\n"
@@ -84,7 +84,7 @@ def _papers(found: dict[tuple[str, str], Found], pictures: Path) -> Iterator[str
 def _experiment(key: str, one: Experiment, result: Result | None, folder: Path | None, pictures: Path) -> Iterator[str]:
     yield f"#### {', '.join(one.items)}: {one.title}\n"
     if result is None or folder is None:
-        yield f"`mercer reproduce {key}:{one.name}` has not been run.\n"
+        yield f"`python -m papers {key}:{one.name}` has not been run.\n"
         return
     yield f"{one.we_do}\n"
     for name, caption in list(result.captions.items())[:1]:

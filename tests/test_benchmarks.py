@@ -2,19 +2,15 @@
 
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from benchmarks.suite import report, runner
 from benchmarks.suite.data import load
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
-
 from mercer import datasets
 
 
@@ -136,10 +132,9 @@ def test_the_data_asked_for_keep_their_name():
 
 def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_path):
     from benchmarks.results_page import page
-
-    from mercer.reproduce import catalogue
-    from mercer.reproduce.comparison import claim, number, reading
-    from mercer.reproduce.result import Result
+    from papers import catalogue
+    from papers.comparison import claim, number, reading
+    from papers.result import Result
 
     Image = pytest.importorskip("PIL.Image")
     key, one = catalogue.find()[0]
@@ -155,7 +150,7 @@ def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_pa
     assert "2.5" not in text.split("#### ")[1]
     assert "*A caption.*" in text
     assert "`make bench` has not been run." in text
-    assert f"`mercer reproduce {catalogue.find()[1][0]}:{catalogue.find()[1][1].name}` has not been run." in text
+    assert f"`python -m papers {catalogue.find()[1][0]}:{catalogue.find()[1][1].name}` has not been run." in text
     with Image.open(tmp_path / "images" / "results" / f"{key}_{one.name}.png") as picture:
         assert picture.width <= 820
     (tmp_path / "bench").mkdir()

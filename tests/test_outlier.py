@@ -318,7 +318,6 @@ def test_figures_show_rows_limits_and_areas(rng):
     kinds = np.repeat([0, 1, 2], [110, 5, 5])
     models = {"L2": KernelPCA(2, kernel="linear").fit(X), "L1": L1KernelPCA(2, kernel="linear").fit(X)}
     assert len(plots.principal_spaces(models, X, kinds).axes) == 2
-    assert len(plots.input_space(X[:, :2], kinds).axes[0].collections) == 3
     curve = plots.precision_recall({"ours": -np.arange(10.0)}, np.arange(10) > 6)
     assert curve.axes[0].get_legend().get_texts()[0].get_text() == "ours: 1.000"
     chart.savefig(io.BytesIO(), format="png", dpi=40)

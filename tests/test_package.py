@@ -5,8 +5,11 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+import setuptools
 
 import mercer
 
@@ -34,6 +37,19 @@ def test_every_public_name_resolves(name):
 def test_unknown_name_says_what_there_is():
     with pytest.raises(AttributeError, match="KernelPCA"):
         _ = mercer.KernelPAC
+
+
+def test_the_wheel_holds_the_package_and_nothing_beside_it():
+    root = Path(mercer.__file__).parents[2]
+    if not (root / "papers").is_dir():
+        pytest.skip("not a checkout")
+    given = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    (where,) = given["packages"]["find"]["where"]
+    packages = setuptools.find_packages(str(root / where))
+    assert {name.partition(".")[0] for name in packages} == {"mercer"}
+    assert not {part for name in packages for part in name.split(".")} & {"papers", "reproduce", "tests", "benchmarks"}
+    assert given["package-data"] == {"mercer": ["py.typed"]}
+    assert not (root / "MANIFEST.in").exists()
 
 
 def _modules():

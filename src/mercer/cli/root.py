@@ -69,5 +69,9 @@ app.command("outliers")(outliers.outliers)
 app.command("denoise")(denoise.denoise)
 app.command("info")(info.info)
 app.command("demo")(demo.demo)
-app.command("reproduce")(reproduce.reproduce)
+app.command(
+    "reproduce",
+    add_help_option=False,  # handed on, as everything else
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
+)(reproduce.reproduce)
 app.command("track")(track.track)

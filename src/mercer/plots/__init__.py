@@ -6,7 +6,7 @@ from mercer.plots.images import denoising, image_grid
 from mercer.plots.incremental import distance_curves, score_contours, stream_history
 from mercer.plots.model import scores, spectrum
 from mercer.plots.motion import stick_figures
-from mercer.plots.outlier import control_chart, input_space, precision_recall, principal_spaces
+from mercer.plots.outlier import control_chart, precision_recall, principal_spaces
 from mercer.plots.robust import sample_weights
 from mercer.plots.robust_online import cosine_paths
 from mercer.plots.tracking import roc_curves, track_strip
@@ -18,7 +18,6 @@ __all__ = [
     "denoising",
     "distance_curves",
     "image_grid",
-    "input_space",
     "mode_decay",
     "precision_recall",
     "principal_spaces",

@@ -39,41 +39,11 @@ def principal_spaces(
         lengths = np.linalg.norm(standard, axis=1)
         radius = float(lengths[kinds == 0].max(initial=0.0))
         hidden = int((lengths[kinds > 0] <= radius).sum())
-        _by_kind(axes, standard, kinds)
+        by_kind(axes, standard, kinds)
         _circle(axes, radius)
         _plain(axes, f"{name}: {hidden} of {int((kinds > 0).sum())} inside", "first", "second" if i == 0 else "")
         axes.set_aspect("equal", adjustable="datalim")
     return figure
-
-
-def input_space(
-    X: npt.ArrayLike,  # (n, 2)
-    kinds: npt.ArrayLike,
-    models: Mapping[str, Any] | None = None,
-    *,
-    figure: "Figure | None" = None,
-) -> "Figure":
-    """Draw two-dimensional rows by kind; for linear models also their first components [kim2019, figures 4 and 6]."""
-    X, kinds = np.asarray(X, np.float64), np.asarray(kinds)
-    axes = plain_axes(canvas(figure, 5, 4), "Normal rows and two kinds of outliers", "first feature", "second feature")
-    _by_kind(axes, X, kinds)
-    for (name, model), style in zip((models or {}).items(), ("-", "--", ":", "-.", (0, (6, 2))), strict=False):
-        direction = _first_direction(model)
-        if direction is not None:
-            reach = np.abs(X @ direction).max() * np.array([-1.0, 1.0])
-            axes.plot(*np.outer(direction, reach), linestyle=style, color=INK, linewidth=1, label=name)
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    axes.set_aspect("equal", adjustable="datalim")
-    return axes.figure  # type: ignore[no-any-return]
-
-
-def _first_direction(model: Any) -> Array | None:
-    """Return the first component in input space, where the kernel is linear."""
-    expansion = model.expansion_
-    if expansion.kernel.name != "linear":
-        return None
-    direction = np.asarray(expansion.coef[0] @ expansion.points, np.float64)
-    return np.asarray(direction / np.linalg.norm(direction) * np.sign(direction[0] or 1.0))
 
 
 def control_chart(
@@ -127,7 +97,8 @@ def precision_recall(
     return axes.figure  # type: ignore[no-any-return]
 
 
-def _by_kind(axes: Any, X: Array, kinds: npt.NDArray[Any]) -> None:
+def by_kind(axes: Any, X: Array, kinds: npt.NDArray[Any]) -> None:
+    """Draw two-dimensional rows, each kind with its own mark."""
     for kind, (mark, colour, name) in enumerate(zip(_MARKS, _COLOURS, _NAMES, strict=True)):
         chosen = kinds == kind
         if chosen.any():
