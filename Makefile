@@ -37,7 +37,7 @@ papers: $(STAMP)
 # hours: the papers at full size, all benchmarks, and docs/results.md from both; interrupt it and go on at any time
 results: $(STAMP)
 	$(BIN)/python -m papers -o build/reproduced
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --all
 	$(BIN)/python -m benchmarks.results_page
 
 clean:

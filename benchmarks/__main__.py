@@ -1,7 +1,7 @@
-"""Measure Mercer against its peers: `make bench`, or `python -m benchmarks [objective ...] [-o FOLDER] [--list]`.
+"""Measure Mercer against its peers: `make bench`, or `python -m benchmarks [objective ...] [--all] [--list]`.
 
 Every objective runs in processes of its own, all its solvers in turn on the same data. Peers that are not installed are
-listed with the reason. More detailed runs: `python -m benchmarks.exact`, `.hebbian`, `.incremental`, `.l1`, ...
+listed with the reason. Objectives that take more than some two minutes run only if they are named, or with --all.
 """
 
 import argparse
@@ -12,18 +12,20 @@ from benchmarks.suite import report, runner
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("objectives", nargs="*", help="which to run (default: all)")
+    parser.add_argument("objectives", nargs="*", help="which to run (default: all but the long ones)")
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("build/bench"), help="folder for JSON, table and plot"
     )
+    parser.add_argument("--all", action="store_true", help="run the long ones too")
     parser.add_argument("--list", action="store_true", help="list the objectives and stop")
     given = parser.parse_args()
     if given.list:
         for name in runner.names():
-            print(f"{name:16} {runner.load(name).question}")
+            objective = runner.load(name)
+            print(f"{name:24} {objective.question}{'' if objective.default else ' (long)'}")
         return
     found = {}
-    for name in given.objectives or runner.names():
+    for name in given.objectives or runner.names(long=given.all):
         found[name] = (runner.load(name), runner.run(name))
         print("\n".join(report.lines(*found[name])), flush=True)
         report.write(given.output, found)

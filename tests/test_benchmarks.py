@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import benchmarks
+from benchmarks.__main__ import main
 from benchmarks.suite import report, runner
 from benchmarks.suite.data import load
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
@@ -83,13 +85,52 @@ def test_every_solver_has_times_or_a_reason():
     found = {r.solver: r for r in runner.measure(OBJECTIVE, "ones", list(OBJECTIVE.solvers))}
     assert found["peer"].seconds == [4.0] * OBJECTIVE.rounds  # its own time, for one of two steps
     assert len(found["ours"].seconds) == OBJECTIVE.rounds
-    assert found["ours"].quality == 0.0
+    assert found["ours"].qualities == {"error": 0.0}
     assert found["missing"].failure == "it is not installed"
     assert found["broken"].failure == "ValueError: no such thing"
     assert found["skipped"].failure == "left out"
     text = "\n".join(report.lines(OBJECTIVE, list(found.values())))
     assert "| ones | missing | it is not installed |" in text
     assert "error" in text
+
+
+def test_an_objective_of_quality_is_called_once_and_gives_several_numbers():
+    calls = []
+
+    def counted(data):
+        return lambda: calls.append(1) or 3.0
+
+    solvers = [Solver("peer", sums, peer=True), Solver("ours", counted)]
+    objective = replace(
+        OBJECTIVE, solvers=solvers, rounds=0, skip={}, quality=lambda data, result: {"a": result, "b": -result}
+    )
+    records = runner.measure(objective, "ones", solvers)
+    assert calls == [1]
+    assert records[1].qualities == {"a": 3.0, "b": -3.0}
+    assert report.ratios(records[1], records) == []  # the call also compiled
+    head, *_, last = report.lines(objective, records)[1:]
+    assert head == "| data | solver | seconds | times the fastest peer | a | b | MB |"
+    assert last.endswith("|  | 3 | -3 |  |")
+
+
+def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(runner, "run", lambda name: ran.append(name) or [])
+    monkeypatch.setattr(report, "write", lambda *_: None)
+    for arguments in ([], ["--all"], ["tracking"], ["--list"]):
+        monkeypatch.setattr("sys.argv", ["benchmarks", *arguments])
+        main()
+        ran.append("|")
+    default, everything, named, listed = " ".join(ran).split("|")[:4]
+    assert set(default.split()) < set(everything.split()) == set(runner.names())
+    assert "tracking" not in default.split()
+    assert (named.split(), listed.split()) == (["tracking"], [])
+    assert len(capsys.readouterr().out.strip().splitlines()[-len(runner.names()) :]) == len(runner.names())
+
+
+def test_nothing_but_the_suite_is_in_the_folder():
+    folder = Path(benchmarks.__file__).parent
+    assert {path.name for path in folder.glob("*.py")} == {"__init__.py", "__main__.py", "results_page.py"}
 
 
 def test_results_are_written_as_table_data_and_picture(tmp_path):

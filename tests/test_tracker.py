@@ -2,7 +2,6 @@
 
 import csv
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -368,14 +367,13 @@ def test_a_face_is_followed_through_changing_light(data_set):
     assert np.mean(overlap(found, boxes) > 0.5) > 0.9
 
 
-def test_videos_of_the_benchmark_are_the_same_again_and_have_true_boxes(monkeypatch):
+def test_videos_of_the_benchmark_are_the_same_again_and_have_true_boxes():
     pytest.importorskip("skimage")
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1]))
-    from benchmarks import tracking_videos
+    from benchmarks.suite.videos import kinds
 
-    for kind in (tracking_videos.card, tracking_videos.globe, tracking_videos.quick):
-        frames, boxes = tracking_videos.made(kind, 7, 30)
-        again, _ = tracking_videos.made(kind, 7, 30)
+    for kind in (kinds.card, kinds.globe, kinds.quick):
+        frames, boxes = kinds.made(kind, 7, 30)
+        again, _ = kinds.made(kind, 7, 30)
         assert_array_equal(frames, again)
         assert frames.shape == (30, 120, 160)
         tracker = AppearanceTracker().start(frames[0], boxes[0])

@@ -37,9 +37,12 @@ class Objective:
     datasets: Mapping[str, Callable[[], Any]]  # for a growth: keys are sizes
     solvers: Sequence[Solver]
     bar: str = ""  # what the ratios are expected to be
-    quality: Callable[[Any, Any], float] | None = None  # (data, result) -> number
-    quality_name: str = ""
-    rounds: int = 3
+    quality: Callable[[Any, Any], float | Mapping[str, float]] | None = (
+        None  # (data, result) -> number, or some by name
+    )
+    quality_name: str = "quality"  # of a single number
+    rounds: int = 3  # 0: the first call is timed and there is no other, where quality matters and time does not
+    default: bool = True  # whether it runs where no objective is named: those of some minutes and more do not
     growth: bool = False  # fit exponents of time against the data sets' sizes
     isolated: bool = False  # every solver in a process of its own, with its peak memory
     memory_limit_gb: float = 12.0  # of an isolated process
@@ -55,7 +58,8 @@ class Record:
     solver: str
     peer: bool
     seconds: list[float]  # of each round, for one step
-    quality: float | None = None
+    cold: bool = False  # the only call, which also compiled: no ratio of times
+    qualities: dict[str, float] = field(default_factory=dict)
     megabytes: float | None = None  # growth of the resident size
     failure: str = ""
     stand_in: str = ""  # the data that it really ran on, where those of the objective are not there

@@ -17,7 +17,7 @@ def ratios(record: Record, records: Iterable[Record]) -> list[float]:
     peers = [
         r for r in records if r.peer and r.seconds and (r.objective, r.dataset) == (record.objective, record.dataset)
     ]
-    if record.peer or not peers or not record.seconds:
+    if record.peer or record.cold or not peers or not record.seconds:
         return []
     peer = min(peers, key=lambda r: float(np.median(r.seconds)))
     theirs = [*peer.seconds, *[float(np.median(peer.seconds))] * len(record.seconds)]
@@ -42,29 +42,33 @@ def data_name(record: Record) -> str:
 
 def lines(objective: Objective, records: list[Record]) -> list[str]:
     """Return the rows of the table for one objective, in Markdown."""
-    quality = objective.quality_name or "quality"
+    names = list(dict.fromkeys(name for record in records for name in record.qualities))
     text = [f"\n### {objective.name}: {objective.question}\n"]
     if objective.bar:
         text.append(f"Expected: {objective.bar}\n")
-    text += [f"| data | solver | seconds | times the fastest peer | {quality} | MB |", "|---|---|---|---|---|---|"]
+    head = ["data", "solver", "seconds", "times the fastest peer", *names, "MB"]
+    text += [_row(head), "|---" * len(head) + "|"]
     for record in records:
-        text.append(
-            f"| {data_name(record)} | {record.solver}{' (peer)' if record.peer else ''} | {_cells(record, records)} |"
-        )
+        solver = f"{record.solver} (peer)" if record.peer else record.solver
+        text.append(_row([data_name(record), solver, *_cells(record, records, names)]))
     if objective.growth:
         text.append("")
         text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
     return text
 
 
-def _cells(record: Record, records: list[Record]) -> str:
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(record: Record, records: list[Record], names: list[str]) -> list[str]:
     if record.failure:
-        return f"{record.failure.splitlines()[0]} | | | "
+        return [record.failure.splitlines()[0], "", *("" for _ in names), ""]
     times = ratios(record, records)
     spread = f"**{np.median(times):.2f}** ({min(times):.2f} to {max(times):.2f})" if times else ""
-    quality = "" if record.quality is None else f"{record.quality:.4g}"
+    qualities = [f"{record.qualities[name]:.4g}" if name in record.qualities else "" for name in names]
     memory = "" if record.megabytes is None else f"{record.megabytes:.0f}"
-    return f"{np.median(record.seconds):.4g} | {spread} | {quality} | {memory}"
+    return [f"{np.median(record.seconds):.4g}", spread, *qualities, memory]
 
 
 def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> None:

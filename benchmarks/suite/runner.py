@@ -7,22 +7,23 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from benchmarks.measure import ROOT, resident_growth
 from benchmarks.suite import objectives
 from benchmarks.suite.data import used_stand_ins
+from benchmarks.suite.measure import ROOT, resident_growth
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
 
 _SLOW = 20.0  # seconds; what takes longer untimed is timed once only
 
 
-def names() -> list[str]:
-    """Return the names of all objectives."""
-    return sorted(module.name for module in iter_modules(objectives.__path__))
+def names(long: bool = True) -> list[str]:
+    """Return the names of all objectives, or of those that do not take long."""
+    every = sorted(module.name for module in iter_modules(objectives.__path__))
+    return [name for name in every if long or load(name).default]
 
 
 def load(name: str) -> Objective:
@@ -88,7 +89,9 @@ def _warmed(
         spent = result.seconds if isinstance(result, SelfTimed) else time.perf_counter() - start
         value = result.value if isinstance(result, SelfTimed) else result
         if objective.quality is not None:
-            record.quality = float(objective.quality(data, value))
+            found = objective.quality(data, value)
+            named = found if isinstance(found, Mapping) else {objective.quality_name: found}
+            record.qualities = {name: float(number) for name, number in named.items()}
     except MemoryError as error:
         record.failure = f"out of memory: {error}"
     except CannotRunError as reason_given:
@@ -96,8 +99,9 @@ def _warmed(
     except Exception as error:
         record.failure = f"{type(error).__name__}: {error}"
     else:
-        if spent > _SLOW:
+        if spent > _SLOW or objective.rounds == 0:
             record.seconds.append(spent / solver.steps)
+            record.cold = objective.rounds == 0
             return None
         return call, objective.rounds
     return None

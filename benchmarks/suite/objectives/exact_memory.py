@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 
-from benchmarks.large import data
 from benchmarks.suite.data import load
 from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.rows import surface
 from mercer import KernelPCA
 
 
@@ -31,8 +31,8 @@ OBJECTIVE = Objective(
     bar="growth at most 0.65 (float64) and 0.45 (mixed) of scikit-learn's on usps; 20000 rows at least 8 times faster",
     datasets={
         "usps 7291": lambda: load("usps").X,
-        "20000 x 50": partial(data, 20_000),
-        "50000 x 50": partial(data, 50_000),
+        "20000 x 50": partial(surface, 20_000),
+        "50000 x 50": partial(surface, 50_000),
     },
     solvers=[
         Solver("scikit-learn arpack", lambda X: prepared(Peer, X, eigen_solver="arpack", random_state=0), peer=True),

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kernlab import CASES, Case, _kernel, as_model, kernlab
+from benchmarks.suite.kernlab_kha import CASES, Case, as_model, kernel_matrix, kernlab
 from benchmarks.suite.plan import CannotRunError, Objective, SelfTimed, Solver
 from mercer import HebbianKernelPCA, KernelPCA
 from mercer.metrics import subspace_distance
@@ -24,14 +24,13 @@ def exact(case: Case) -> KernelPCA:
 
 def kha(case: Case) -> Any:
     X, reference = case.data(), exact(case)
-    K = _kernel(X, case.gamma)
+    K = kernel_matrix(X, case.gamma)
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    eta, passes = (0.02, 100) if len(X) < 500 else (0.05, 30)
 
     def call() -> SelfTimed:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                found = kernlab(X, case, eta, 1e-4, passes, Path(folder))
+                found = kernlab(X, case, case.eta, 1e-4, case.passes, Path(folder))
             except FileNotFoundError:
                 raise CannotRunError("R is not installed; Debian: apt install r-base-core r-cran-kernlab") from None
         if found["error"]:

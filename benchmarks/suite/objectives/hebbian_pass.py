@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.hebbian import data, one_pass
 from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.rows import mixed
 from mercer.engine.gains import EigenvalueGain, Gain, MetaGain
 from mercer.kernels.functions import RBF
 from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import SymmetricTiles, available_threads
-from mercer.solvers.hebbian import start_state
+from mercer.kernels.tiles import SymmetricTiles, available_threads, one_blas_thread
+from mercer.solvers.hebbian import run_pass, start_state
 from mercer.solvers.visits import VisitTiles
 
 L, D, R = 8000, 256, 16
@@ -24,7 +24,7 @@ class Start(NamedTuple):
 
 
 def start() -> Start:
-    X = data(L, D)
+    X = mixed(L, D)
     kernel = RBF(0.5).bind(X)
     operator = CentredOperator(SymmetricTiles(kernel, X, np.float64, 0, available_threads()), kernel.diagonal(X))
     tiles = VisitTiles(operator, hold=False)  # the row means are a part of the operator, not of a pass
@@ -35,6 +35,12 @@ def start() -> Start:
 def product(at: Start) -> Any:
     V = np.ascontiguousarray(at.A.T)
     return lambda: at.operator.matmul(V)
+
+
+def one_pass(state: Any, tiles: VisitTiles, gain: Gain) -> None:
+    """A pass as a fit makes it."""
+    with one_blas_thread():
+        run_pass(state, tiles, np.random.default_rng(0).permutation(tiles.shape[0]), gain, 128)
 
 
 def a_pass(at: Start, gain: Gain) -> Any:

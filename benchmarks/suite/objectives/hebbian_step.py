@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.hebbian import data, naive_smd
 from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.rows import mixed
 from mercer.engine.gains import MetaGain
 from mercer.kernels.functions import RBF
 from mercer.solvers.exact import make_operator
@@ -22,10 +22,35 @@ class Start(NamedTuple):
 
 
 def start() -> Start:
-    X = data(L, 50)
+    X = mixed(L, 50)
     tiles = VisitTiles(make_operator(RBF(0.5).bind(X), X, np.float64))
     A = np.random.default_rng(1).standard_normal((R, L)) / np.sqrt(R * L)
     return Start(tiles, A, A @ tiles.dense())
+
+
+def naive_smd(
+    A: np.ndarray, AK: np.ndarray, K: np.ndarray, gain: MetaGain, eigenvalues: np.ndarray, steps: int
+) -> None:
+    """KHA-SMD as the paper writes it, one sample after another, in numpy (Algorithm 1)."""
+    r, l = A.shape
+    A, AK, B, rho = A.copy(), AK.copy(), np.zeros_like(A), np.ones(r)
+    base = gain.base(eigenvalues)
+    for t in range(1, steps + 1):
+        p = (t - 1) % l
+        k = K[p]
+        y = A @ k
+        L = np.tril(np.outer(y, y))
+        gamma = -L @ A
+        gamma[:, p] += y
+        gamma_K = np.outer(y, k) - L @ AK
+        rho += gain.rate * np.einsum("ij,ij->i", gamma_K, B)
+        D = (np.exp(rho) * base * l / (t + l))[:, None]
+        u = B @ k
+        d_gamma = -L @ B - np.tril(np.outer(u, y) + np.outer(y, u)) @ A
+        d_gamma[:, p] += u
+        B = gain.decay * B + D * (gamma + gain.decay * d_gamma)
+        A = A + D * gamma
+        AK = AK + D * gamma_K
 
 
 def loop(at: Start) -> Any:

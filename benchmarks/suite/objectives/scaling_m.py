@@ -8,15 +8,15 @@ from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 
-from benchmarks.large import data
 from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.rows import surface
 from mercer import LandmarkKernelPCA
 
 Case = tuple[np.ndarray, int]
 
 
 def case(m: int) -> Case:
-    return data(20_000), m
+    return surface(20_000), m
 
 
 def nystroem(given: Case) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 
-from benchmarks.large import data
 from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.rows import surface
 from mercer import HebbianKernelPCA, KernelPCA, LandmarkKernelPCA
 
 SETTINGS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.02}
@@ -24,7 +24,7 @@ def kha_passes(X: np.ndarray, **more: Any) -> Any:
 OBJECTIVE = Objective(
     name="scaling_n",
     question="how does time grow with the number of rows (d=50, 10 components)?",
-    datasets={str(n): partial(data, n) for n in (1000, 2000, 4000, 8000, 16_000)},
+    datasets={str(n): partial(surface, n) for n in (1000, 2000, 4000, 8000, 16_000)},
     solvers=[
         Solver(
             "scikit-learn KernelPCA",

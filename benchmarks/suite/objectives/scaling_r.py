@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import KernelPCA as Peer
 
-from benchmarks.large import data
 from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.rows import surface
 from mercer import KernelPCA, LandmarkKernelPCA
 
 Case = tuple[np.ndarray, int]
 
 
 def case(r: int) -> Case:
-    return data(4000), r
+    return surface(4000), r
 
 
 def fit(cls: Any, **more: Any) -> Callable[[Case], Callable[[], Any]]:

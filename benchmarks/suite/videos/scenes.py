@@ -7,7 +7,8 @@ from scipy import ndimage
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import Bunch
 
-from mercer import datasets
+from benchmarks.suite.data import load
+from benchmarks.suite.peers import need
 
 Video = tuple[np.ndarray, np.ndarray]  # frames (n, height, width), boxes (n, 4)
 Random = np.random.Generator
@@ -19,15 +20,13 @@ _PHOTOS = ("astronaut", "brick", "camera", "chelsea", "coffee", "coins", "grass"
 @lru_cache
 def real(name: str) -> Bunch:
     """Return a data set."""
-    return datasets.load(name, allow_substitute=False)
+    return load(name)
 
 
 @lru_cache
 def photo(name: str) -> np.ndarray:
     """Return a photograph as grey values from 0 to 255."""
-    from skimage import data
-
-    picture = np.asarray(getattr(data, name)(), float)
+    picture = np.asarray(getattr(need("skimage.data", "scikit-image"), name)(), float)
     return picture if picture.ndim == 2 else picture[..., :3] @ [0.299, 0.587, 0.114]
 
 

@@ -1,0 +1,1 @@
+"""Videos with true boxes: made of real things and photographs, or of textures."""
