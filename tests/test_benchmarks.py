@@ -133,6 +133,18 @@ def test_nothing_but_the_suite_is_in_the_folder():
     assert {path.name for path in folder.glob("*.py")} == {"__init__.py", "__main__.py", "results_page.py"}
 
 
+def test_a_reason_that_stops_all_solvers_is_given_once():
+    failed = [record(name, [], failure="no data") for name in ("a", "b")]
+    text = report.lines(
+        OBJECTIVE, [*failed, record("a", [1.0], dataset="e"), record("b", [], dataset="e", failure="x")]
+    )
+    assert [line.split(" | ")[:3] for line in text[-3:]] == [
+        ["| d", "none of the solvers", "no data"],
+        ["| e", "a", "1"],
+        ["| e", "b", "x"],
+    ]
+
+
 def test_results_are_written_as_table_data_and_picture(tmp_path):
     records = runner.measure(OBJECTIVE, "ones", list(OBJECTIVE.solvers))
     report.write(tmp_path, {"o": (OBJECTIVE, records)})

@@ -48,13 +48,23 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
         text.append(f"Expected: {objective.bar}\n")
     head = ["data", "solver", "seconds", "times the fastest peer", *names, "MB"]
     text += [_row(head), "|---" * len(head) + "|"]
-    for record in records:
+    for record in _shown(records):
         solver = f"{record.solver} (peer)" if record.peer else record.solver
         text.append(_row([data_name(record), solver, *_cells(record, records, names)]))
     if objective.growth:
         text.append("")
         text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
     return text
+
+
+def _shown(records: list[Record]) -> list[Record]:
+    """Return the rows of a table: one for a data set where all solvers fail for the same reason, as without data."""
+    shown: list[Record] = []
+    for dataset in dict.fromkeys(record.dataset for record in records):
+        own = [record for record in records if record.dataset == dataset]
+        same = own[0].failure and len({record.failure for record in own}) == 1 < len(own)
+        shown += [dataclasses.replace(own[0], solver="none of the solvers", peer=False)] if same else own
+    return shown
 
 
 def _row(cells: list[str]) -> str:

@@ -40,11 +40,17 @@ PRESETS: dict[str, Options] = {
 }
 
 
+def rows(given: Run, name: str) -> tuple[Any, Any]:
+    """Return the rows of a data set, or some of them, and which are outliers."""
+    found, most = given.load(name), given.settings["rows"]
+    kept = np.arange(len(found.X)) if most is None else np.random.default_rng(0).permutation(len(found.X))[:most]
+    return found.X[kept].astype(np.float64), found.y[kept].astype(int)
+
+
 def standardised(given: Run, name: str) -> tuple[Any, Any]:
     """Return a data set with features of mean 0 and deviation 1, and which rows are outliers."""
-    found, most = given.load(name), given.settings["rows"]
-    rows = np.arange(len(found.X)) if most is None else np.random.default_rng(0).permutation(len(found.X))[:most]
-    return StandardScaler().fit_transform(found.X[rows].astype(np.float64)), found.y[rows].astype(int)
+    X, y = rows(given, name)
+    return StandardScaler().fit_transform(X), y
 
 
 def gamma(d: int, halved: bool) -> float:
@@ -54,27 +60,32 @@ def gamma(d: int, halved: bool) -> float:
 
 def training_scores(name: str, Z: Any, kernel: str, center: bool = True, halved: bool = True) -> Any:
     """Return the scores of all rows along all d components of a method."""
-    n, d = Z.shape
-    r = min(d, n - 1)
-    options: Options = {"kernel": kernel, "gamma": gamma(d, halved)}
-    if name == "L2-KPCA":
-        centred = center or kernel == "linear"  # standardised rows have mean zero
-        return METHODS[name](r, **options).fit_transform(Z) if centred else _not_centred(Z, r, options["gamma"])
-    return METHODS[name](r, center=center, **options).fit(Z).transform(Z)
+    mean_zero = name == "L2-KPCA" and kernel == "linear"  # of standardised rows
+    return scores(name, Z, kernel, center or mean_zero, gamma(Z.shape[1], halved))
 
 
-def _not_centred(Z: Any, r: int, gamma: float) -> Any:
-    """Return scores along the eigenvectors of a Gaussian kernel matrix as it is; `KernelPCA` always centres."""
-    values, vectors = eigh(rbf_kernel(Z, gamma=gamma), subset_by_index=[len(Z) - r, len(Z) - 1])
+def scores(name: str, Z: Any, kernel: str, center: bool, gamma: float) -> Any:
+    """Return the same for any rows and any width."""
+    r = min(Z.shape[1], len(Z) - 1)
+    options: Options = {"kernel": kernel, "gamma": gamma}
+    if name != "L2-KPCA":
+        return METHODS[name](r, center=center, **options).fit(Z).transform(Z)
+    return METHODS[name](r, **options).fit_transform(Z) if center else _not_centred(Z, r, kernel, gamma)
+
+
+def _not_centred(Z: Any, r: int, kernel: str, gamma: float) -> Any:
+    """Return scores along the eigenvectors of the kernel matrix as it is; `KernelPCA` always centres."""
+    K = Z @ Z.T if kernel == "linear" else rbf_kernel(Z, gamma=gamma)
+    values, vectors = eigh(K, subset_by_index=[len(Z) - r, len(Z) - 1])
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
-def t2(scores: Any) -> Any:
-    """Return the left side of rule (28), with the components of largest variance that hold 80 % of it."""
+def t2(scores: Any, explained: float = EXPLAINED) -> Any:
+    """Return the left side of rule (28), with the components of largest variance that hold a share of it."""
     variances = scores.var(axis=0)
     falling = np.sort(variances)[::-1]
     sums = np.cumsum(falling)
-    kept = variances >= falling[np.searchsorted(sums, EXPLAINED * sums[-1])]
+    kept = variances >= falling[np.searchsorted(sums, explained * sums[-1])]
     return (((scores - scores.mean(axis=0)) ** 2)[:, kept] / variances[kept]).sum(axis=1)
 
 

@@ -74,4 +74,5 @@ OBJECTIVE = Objective(
     ],
     quality=lambda case, made: share_lost(case.library, made),
     quality_name="share lost",
+    default=False,
 )
