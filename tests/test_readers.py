@@ -1,6 +1,7 @@
 """Files in, rows out: every format, every chunk size, and errors that say where and what to do."""
 
 import io
+import itertools
 import sys
 import tracemalloc
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from mercer.errors import MissingExtraError
 from mercer.io import readers, writers
 from mercer.io.readers import DataFileError, chunks, read, sample
-from mercer.io.table import rebatch
+from mercer.io.table import Table, rebatch
 
 X = np.random.default_rng(0).normal(size=(23, 3))
 NAMES = ("a", "b", "c")
@@ -62,9 +63,11 @@ def test_any_number_survives_writing_and_reading(tmp_path_factory, values, suffi
 @given(lengths=st.lists(st.integers(0, 7), max_size=8), rows=st.integers(1, 9))
 def test_rebatch_keeps_order_and_length(lengths, rows):
     whole = np.arange(float(sum(lengths)))[:, None]
-    out = list(rebatch(np.split(whole, np.cumsum(lengths)[:-1]) if lengths else [], rows))
+    pieces = np.split(whole, np.cumsum(lengths)[:-1]) if lengths else []
+    out = list(rebatch(map(Table, pieces, itertools.repeat(("a",)), pieces), rows))
     assert all(len(piece) == rows for piece in out[:-1])
-    assert np.array_equal(np.concatenate([*out, np.empty((0, 1))]), whole)
+    assert np.array_equal(np.concatenate([*(table.values for table in out), np.empty((0, 1))]), whole)
+    assert all(np.array_equal(table.kept, table.values) for table in out)
 
 
 def test_a_large_npy_is_streamed_not_loaded(tmp_path):
@@ -192,13 +195,15 @@ def test_columns_are_taken_by_name_and_text_beside_them_is_ignored(tmp_path, mon
         read(tmp_path / "x.csv", columns=["z"])
 
 
-def test_parquet_leaves_out_row_labels_and_names_a_bad_column(tmp_path):
+def test_parquet_leaves_out_row_labels_and_text_and_names_a_bad_column(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1, 2], "t": ["x", "y"]}, index=[5, 7])
     frame.to_parquet(tmp_path / "x.parquet")
     np.testing.assert_array_equal(read(tmp_path / "x.parquet", columns=["a"]).values, [[1], [2]])
+    whole = read(tmp_path / "x.parquet")
+    assert (whole.names, whole.left_out) == (("a",), ("t",))
     with pytest.raises(DataFileError, match="column 't' holds values of type"):
-        read(tmp_path / "x.parquet")
+        read(tmp_path / "x.parquet", columns=["t"])
     pd.DataFrame({"a": [1.0, None]}).to_parquet(tmp_path / "y.parquet")
     with pytest.raises(DataFileError, match="column 'a' holds missing values"):
         read(tmp_path / "y.parquet")
@@ -226,7 +231,8 @@ def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch, kind):
         ("x.csv", b"a,b\n1,\n", r"line 2, column 2 \(b\) is empty"),
         ("x.csv", b"1,x,3\n4,5,6\n", "line 1, column 2 holds 'x'"),
         ("x.csv", b"1,2\n3\n", "line 2 has 1 cells, but the first line has 2"),
-        ("x.csv", b"a,b\n" + "né,1\n".encode("latin-1"), "line 2, column 1"),
+        ("x.csv", b"a,b\n1,2\n" + "né,1\n".encode("latin-1"), "line 3, column 1 .* holds 'né'"),
+        ("x.csv", b"a,b\nx,y\n", "no column of numbers to use; its columns are a, b"),
         ("x.npy", b"hello", "cannot be read as NumPy data"),
         ("x.npz", b"hello", "cannot be read as NumPy data"),
         ("x.parquet", b"hello", "is not a Parquet file"),

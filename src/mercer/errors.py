@@ -24,6 +24,10 @@ class DataFileError(MercerError, ValueError):
     """A data file is empty, ragged, not numeric, or of a kind that cannot be read."""
 
 
+class MissingCellError(DataFileError):
+    """A cell that should hold a number is empty or NaN."""
+
+
 class NotSaveableError(ModelFileError, TypeError):
     """The estimator holds something that no data file can carry, such as a function."""
 

@@ -6,6 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mercer.errors import MissingCellError
+
 out = Console()
 err = Console(stderr=True)
 
@@ -20,12 +22,15 @@ def fail(error: BaseException) -> None:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, MemoryError):
         lines = [f"Out of memory. {lines[0]} Fit on fewer rows, for example with --rows 20000."]
+    if isinstance(error, MissingCellError):
+        lines = [f"{lines[0]} Mend it, or use --missing drop (leaves out such rows) or --missing mean."]
     err.print(Text(f"Error: {lines[0]}", style="bold red"), soft_wrap=True)
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning as one yellow line, without the place in the code."""
-    err.print(Text(f"Warning: {message}", style="yellow"), soft_wrap=True)
+    text = " ".join(str(message).split())
+    err.print(Text(f"Warning: {text}", style="yellow"), soft_wrap=True)
 
 
 def show(title: str, table: Table) -> None:

@@ -6,8 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from mercer.cli import console, project
-from mercer.cli.options import ChunkRows
+from mercer.cli import console, options, project, waiting
 from mercer.io.pictures import SUFFIXES, Pixels, is_picture, read_picture, write_picture
 from mercer.tasks.patches import PatchDenoiser
 
@@ -29,7 +28,12 @@ def denoise(
     ] = None,
     split: Annotated[int, typer.Option(min=1, help="Learn SPLIT x SPLIT parts of the image separately.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="For the choice of windows to learn from.")] = 0,
-    chunk_rows: ChunkRows = 4096,
+    exclude: options.Exclude = None,
+    ids: options.Ids = None,
+    times: options.Times = None,
+    missing: options.MissingCells = None,
+    chunk_rows: options.ChunkRows = 4096,
+    verbose: options.Verbose = False,
 ) -> None:
     """Clean an image, or replace each row by the one that the components of a model can express.
 
@@ -38,7 +42,9 @@ def denoise(
     mercer denoise model.mercer noisy.csv -o clean.csv
     """
     if data is not None:
-        project.denoise(source, data, out, chunk_rows)
+        given = project.DenoiseOptions(exclude, (ids, times), missing, chunk_rows)
+        with waiting.watch(verbose, out) as observers:
+            project.denoise(source, data, out, given, observers)
         return
     if not is_picture(source):
         raise ValueError(
@@ -48,7 +54,8 @@ def denoise(
     if not is_picture(out):
         raise ValueError(f"Say where the image goes, for example -o clean.png; --out is {out!r}.")
     task = PatchDenoiser(window=window, stride=stride, noise=noise, split=split, random_state=seed)
-    write_picture(out, _cleaned(task, read_picture(source)))
+    with waiting.watch(verbose):
+        write_picture(out, _cleaned(task, read_picture(source)))
     console.say(f"Wrote {out}: noise of {task.noise_:.3g} grey values, {_components(task)}.")
 
 

@@ -4,19 +4,17 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.filesize import decimal
 
-from mercer.cli import console, methods, values
-from mercer.cli.options import ChunkRows, Columns, Data, split_names
-from mercer.io import readers
+from mercer.cli import console, methods, options, source, values, waiting
+from mercer.cli.training import Trainer
 
 
 def fit(
-    data: Data,
+    data: options.Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the model.")],
-    method: Annotated[str, typer.Option(help=methods.overview())] = "kernel-pca",
+    method: Annotated[str, typer.Option(help=methods.overview())] = methods.AUTO,
     kernel: Annotated[str | None, typer.Option(help="rbf, poly, linear, sigmoid, cosine, ... (default: rbf)")] = None,
     gamma: Annotated[str | None, typer.Option(help="A number, or median. (default: median with rbf)")] = None,
     degree: Annotated[float | None, typer.Option(help="Degree of the poly kernel.")] = None,
@@ -28,47 +26,63 @@ def fit(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method."),
     ] = None,
+    scale: Annotated[
+        options.Scale,
+        typer.Option(
+            help="Give columns the same weight: variance divides by standard deviations, soft by their geometric mean "
+            "with half the range. The model keeps the scaling and applies it to new rows. The file is read twice."
+        ),
+    ] = options.Scale.none,
     rows: Annotated[int | None, typer.Option(help="Fit on so many rows, drawn at random.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of that draw.")] = 0,
-    columns: Columns = None,
-    chunk_rows: ChunkRows = 4096,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the progress.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of that draw, and of the choice of landmarks.")] = 0,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    ids: options.Ids = None,
+    times: options.Times = None,
+    missing: options.MissingCells = None,
+    chunk_rows: options.ChunkRows = 4096,
+    verbose: options.Verbose = False,
 ) -> None:
-    """Fit a model to the rows of a file and save it."""
+    """Fit a model to the rows of a file and save it.
+
+    Columns that hold no numbers are left out. The model keeps the names of its columns, and finds them in new files.
+    """
     _check_folder(out)
     params = values.settings(settings or [])
-    given = {"kernel": kernel, "degree": degree, "coef0": coef0, "verbose": verbose or None}
+    given = {"kernel": kernel, "degree": degree, "coef0": coef0}
     params |= {name: value for name, value in given.items() if value is not None}
     if gamma is not None:
         params["gamma"] = values.gamma(gamma)
     if components is not None:
         params["n_components"] = values.components(components)
-    estimator = methods.find(method).make(params)
     start = time.perf_counter()
-    names = _train(estimator, data, rows, seed, chunk_rows, split_names(columns))
-    seconds = time.perf_counter() - start
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    estimator.save(out)
-    console.say(_summary(estimator, seconds, out))
+    with waiting.watch(verbose) as observers:
+        found = source.to_learn(data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing)
+        trainer = Trainer(found, chunk_rows, scale, missing is options.Missing.mean)
+        model = _trained(trainer, method, params, rows, seed)
+        for hint in trainer.hints():
+            console.say(hint)
+        model.save(out)
+        summary = _summary(model, time.perf_counter() - start, out)
+    console.say(summary)
 
 
-def _train(
-    estimator: Any, data: str, rows: int | None, seed: int, chunk_rows: int, columns: list[str] | None
-) -> tuple[str, ...] | None:
-    """Fit on a sample, on chunks where the method can, else on everything; return the column names."""
-    if rows is None and hasattr(estimator, "partial_fit"):
-        names = None
-        for table in readers.chunks(data, chunk_rows, columns=columns):
-            estimator.partial_fit(table.values)
-            names = table.names
-        return names
-    if rows is None:
-        table = readers.read(data, columns=columns)
-    else:
-        table = readers.sample(data, rows, columns=columns, seed=seed)
-    estimator.fit(table.values)
-    return table.names
+def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | None, seed: int) -> Any:
+    """Fit on a sample, on chunks where the method can, else on everything."""
+    estimator = methods.find(methods.EXACT if method == methods.AUTO else method).make(params)
+    if rows is not None:
+        if method == methods.AUTO and rows > methods.MANY:
+            estimator = _for_many(params, seed)
+        return trainer.at_once(estimator, rows, seed)
+    if method == methods.AUTO:
+        return trainer.by_size(estimator, lambda: _for_many(params, seed), methods.MANY)
+    return trainer.by_chunks(estimator) if hasattr(estimator, "partial_fit") else trainer.at_once(estimator)
+
+
+def _for_many(params: dict[str, Any], seed: int) -> Any:
+    estimator = methods.for_many(params, methods.MANY, seed)
+    console.say(methods.choice_of_many(methods.MANY))
+    return estimator
 
 
 def _check_folder(out: Path) -> None:
@@ -79,7 +93,8 @@ def _check_folder(out: Path) -> None:
         raise IsADirectoryError(f"{out} is a folder; give the name of a file for the model.")
 
 
-def _summary(estimator: Any, seconds: float, out: Path) -> str:
+def _summary(model: Any, seconds: float, out: Path) -> str:
+    estimator = getattr(model, "estimator", model)
     rows, columns = estimator.n_samples_seen_, estimator.n_features_in_
     share = sum(estimator.explained_variance_ratio_)
     return (

@@ -10,7 +10,9 @@ from mercer.cli import console
 from mercer.cli.options import Model
 from mercer.cli.project import open_file
 from mercer.io.persist import read_model
+from mercer.io.selection import shortened
 from mercer.tasks.outlier import KernelOutlierDetector
+from mercer.tasks.prepared import PreparedModel
 
 _FIRST = 10  # components shown
 
@@ -23,6 +25,9 @@ def info(model: Model) -> None:
         console.show("The model within", _listed(_facts(saved.estimator_, model)))
         console.show("Components", _spectrum(saved.estimator_))
         return
+    if isinstance(saved, PreparedModel):
+        console.show("Before the model", _listed({"columns scaled": saved.scale, "missing cells": saved.missing}))
+        saved = saved.estimator
     console.show(str(model), _listed(_facts(saved, model)))
     console.show("Components", _spectrum(saved))
 
@@ -43,7 +48,7 @@ def _of_detector(detector: KernelOutlierDetector) -> dict[str, str]:
         "parameters": _changed(detector),
         "rows seen": f"{detector.n_samples_seen_:,}",
         "columns": f"{detector.n_features_in_:,}",
-        "names of columns": _shortened(names),
+        "names of columns": shortened([str(name) for name in names]),
         "alarm below a score of": f"{detector.offset_:.4g}",
     }
     return {name: value for name, value in facts.items() if value}
@@ -59,7 +64,7 @@ def _facts(estimator: Any, model: Path) -> dict[str, str]:
         "rows seen": f"{estimator.n_samples_seen_:,}",
         "points kept": f"{expansion.points.shape[0]:,}",
         "columns": f"{estimator.n_features_in_:,}",
-        "names of columns": _shortened(getattr(estimator, "feature_names_in_", ())),
+        "names of columns": shortened([str(name) for name in getattr(estimator, "feature_names_in_", ())]),
         "components": str(len(estimator.eigenvalues_)),
         "variance held": f"{sum(estimator.explained_variance_ratio_):.1%}",
         "file": decimal(model.stat().st_size),
@@ -73,11 +78,6 @@ def _changed(estimator: Any) -> str:
     usual = type(estimator)().get_params(deep=False)
     given = estimator.get_params(deep=False)
     return ", ".join(f"{name}={given[name]!r}" for name in given if repr(given[name]) != repr(usual[name]))
-
-
-def _shortened(names: Any, most: int = 12) -> str:
-    shown = ", ".join(str(name) for name in names[:most])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown
 
 
 def _spectrum(estimator: Any) -> Table:

@@ -15,8 +15,8 @@ class Method:
     help: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
-    def make(self, params: Mapping[str, Any]) -> Any:
-        """Make the estimator, with its defaults overridden by the parameters given."""
+    def make(self, params: Mapping[str, Any], **where_known: Any) -> Any:
+        """Make the estimator, with its defaults overridden by the parameters given, and others where it has them."""
         module, _, name = self.target.partition(":")
         estimator = getattr(import_module(module), name)()
         known = estimator.get_params(deep=False)
@@ -24,13 +24,17 @@ class Method:
         if unknown:
             wrong = ", ".join(map(repr, unknown))
             raise ValueError(f"{self.name} has no parameter {wrong}; it has {', '.join(sorted(known))}.")
-        return estimator.set_params(**{**self._fitting_defaults(params), **params})
+        more = {key: value for key, value in where_known.items() if key in known}
+        return estimator.set_params(**{**self._fitting_defaults(params), **more, **params})
 
     def _fitting_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Leave out the default gamma where another kernel than the default one was asked for."""
         other = params.get("kernel", self.defaults.get("kernel")) != self.defaults.get("kernel")
         return {key: value for key, value in self.defaults.items() if not (other and key == "gamma")}
 
+
+AUTO, EXACT, LANDMARKS = "auto", "kernel-pca", "landmark-kernel-pca"
+MANY = 20_000  # rows; exact kernel PCA of more takes longer than most people wait
 
 _METHODS: dict[str, Method] = {}
 
@@ -47,15 +51,37 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Method:
-    """Return the method of this name."""
-    if name not in _METHODS:
-        raise ValueError(f"There is no method {name!r}; choose one of {', '.join(_METHODS)}.")
-    return _METHODS[name]
+    """Return the method of this name, whose ending -kernel-pca or -pca may be left out."""
+    for full in (name, f"{name}-kernel-pca", f"{name}-pca"):
+        if full in _METHODS:
+            return _METHODS[full]
+    raise ValueError(f"There is no method {name!r}; choose one of {', '.join([AUTO, *_METHODS])}.")
 
 
 def overview() -> str:
     """Describe all methods in one text, for the help."""
-    return "; ".join(f"{method.name}: {method.help}" for method in _METHODS.values())
+    automatic = f"{AUTO}: {EXACT} for up to {MANY:,} rows, {LANDMARKS} for more"
+    return "; ".join([automatic, *(f"{method.name}: {method.help}" for method in _METHODS.values())])
+
+
+def for_many(params: Mapping[str, Any], limit: int, seed: int) -> Any:
+    """Make the estimator that `auto` takes for more than `limit` rows."""
+    components = params.get("n_components", 1)
+    if not isinstance(components, int):
+        asked = "all" if components is None else components
+        raise ValueError(
+            f"--components {asked} needs all rows at once, and there are more than {limit:,}. Give a number such as "
+            f"10, fewer rows by --rows {limit}, or --method {EXACT}."
+        )
+    return find(LANDMARKS).make(params, random_state=seed)
+
+
+def choice_of_many(limit: int) -> str:
+    """Say which model `auto` takes for more than `limit` rows, and how to get the other one."""
+    return (
+        f"More than {limit:,} rows: {LANDMARKS} is used, whose time grows with the rows, not with their square. "
+        f"The exact model: --method {EXACT}."
+    )
 
 
 register(

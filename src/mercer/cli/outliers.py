@@ -1,56 +1,112 @@
 """`mercer outliers`: which rows of a file raise an alarm, and by which column."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from mercer.cli import console
-from mercer.cli.options import Columns, Data, split_names
-from mercer.cli.project import open_file
-from mercer.io import readers, writers
+from mercer.arrays import Array
+from mercer.cli import console, methods, options, source, waiting
+from mercer.cli.project import Largest, open_file
+from mercer.cli.source import Source, hints, labelled
+from mercer.io import writers
+from mercer.io.readers import Table, drawn
+from mercer.tasks.columns import ColumnSummary
+from mercer.tasks.judgement import judge_rows
 from mercer.tasks.outlier import KernelOutlierDetector
+from mercer.tasks.prepared import filled
+
+MANY = 5_000  # rows; with more, the five or six exact models take longer than most people wait
+_CHUNK = 4096
+_COMPONENTS = 4  # as many as the detector takes where no method is named
 
 
 def outliers(
-    data: Data,
+    data: options.Data,
     train: Annotated[str | None, typer.Option(help="Rows that are normal, to learn from. (default: the data)")] = None,
     alpha: Annotated[float, typer.Option(help="Share of normal rows that may raise an alarm.")] = 0.05,
     score: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
+    method: Annotated[
+        str,
+        typer.Option(
+            help=f"auto: exact kernel PCA for up to {MANY:,} rows, landmarks for more; or a method of `mercer fit`."
+        ),
+    ] = methods.AUTO,
+    scale: Annotated[
+        options.Scale, typer.Option(help="Scale columns; soft and variance give all of them the same weight.")
+    ] = options.Scale.soft,
     out: Annotated[str | None, typer.Option("--out", "-o", help="Where to write t2, spe and p of each row.")] = None,
     detector: Annotated[
         Path | None, typer.Option(help="A saved detector to judge by; nothing is learned, and --train is not used.")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Where to save the detector.")] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the most unusual rows to show.")] = 5,
-    columns: Columns = None,
-    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    ids: options.Ids = None,
+    times: options.Times = None,
+    missing: options.MissingCells = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Learn from so many rows, drawn at random; all rows are judged.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of that draw.")] = 0,
+    verbose: options.Verbose = False,
 ) -> None:
     """Find rows that are unlike the others, or unlike those of another file."""
-    if detector is None:
-        source, names = train or data, split_names(columns)
-        judge = _learned(readers.read(source, columns=names), score, alpha, seed)
-    else:
-        judge, names = _saved(detector), None
-        alpha = judge.alpha if judge.alpha is not None else alpha
-    table = readers.read(data, columns=names or _columns(judge))
-    p = judge.p_values(table.values)
-    if out is not None:
-        writers.write(out, [np.column_stack([judge.statistics(table.values), p])], ["t2", "spe", "p"])
-    if save is not None:
-        judge.save(save)
+    with waiting.watch(verbose, out) as observers:
+        if detector is None:
+            judge = KernelOutlierDetector(score=score, alpha=alpha, standardize=scale.kind, random_state=seed)
+            kept = (ids, times) if train is None else ()
+            learning = source.to_learn(
+                train or data, observers, columns=columns, exclude=exclude, kept=kept, missing=missing
+            )
+            known, means = _learn(judge, method, learning, rows, seed)
+        else:
+            judge, known, means = _saved(detector), None, None
+            alpha = judge.alpha if judge.alpha is not None else alpha
+        if save is not None:
+            judge.save(save)
+        judging = source.to_judge(
+            judge, data, observers, exclude=exclude, kept=(ids, times), missing=missing, means=means
+        )
+        if known is not None and train is None and rows is None:
+            judging.held = known  # as standard input can be read only once, and others need not be
+        seen, alarms = _judge(judge, judging, out, top, alpha)
     if out != "-":
-        console.say(f"{int((p <= alpha).sum()):,} of {len(p):,} rows raise an alarm at {alpha:g}.")
-        _show(judge, table, p, top)
+        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm at {alpha:g}.")
+        _show(judge, seen)
 
 
-def _learned(known: readers.Table, score: str, alpha: float, seed: int) -> KernelOutlierDetector:
-    judge = KernelOutlierDetector(score=score, alpha=alpha, random_state=seed)
+def _learn(
+    judge: KernelOutlierDetector, method: str, learning: Source, rows: int | None, seed: int
+) -> tuple[Table, Array | None]:
+    """Fit the detector; return the rows that it has learned from, and the means that fill their missing cells."""
+    known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
+    summary = ColumnSummary().update(known.values)
+    means = summary.filling(known.names) if learning.selection.missing == "mark" else None
+    if means is not None:
+        known = replace(known, values=filled(known.values, means))
+    for hint in hints(summary, known.names):
+        console.say(hint)
+    judge.estimator = _estimator(method, len(known), seed)
+    judge.observers = learning.observers
     judge.fit(known.values)
+    del judge.observers
     if known.names:
         judge.feature_names_in_ = np.array(known.names, object)  # by which columns of later files are found
-    return judge
+    return known, means
+
+
+def _estimator(method: str, n_rows: int, seed: int) -> Any:
+    """Make the model that a method stands for; None is the detector's own, which is exact."""
+    if method == methods.AUTO and n_rows > MANY:
+        console.say(methods.choice_of_many(MANY))
+        method = methods.LANDMARKS
+    if method == methods.AUTO or methods.find(method).name == methods.EXACT:
+        return None
+    return methods.find(method).make({"n_components": _COMPONENTS}, random_state=seed)
 
 
 def _saved(path: Path) -> KernelOutlierDetector:
@@ -60,18 +116,35 @@ def _saved(path: Path) -> KernelOutlierDetector:
     return found
 
 
-def _columns(judge: KernelOutlierDetector) -> list[str] | None:
-    names = getattr(judge, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+def _judge(
+    judge: KernelOutlierDetector, judging: Source, out: str | None, top: int, alpha: float
+) -> tuple[Largest, int]:
+    """Judge all rows and write what was asked for; return the most unusual rows and the number of alarms."""
+    seen, p_values = Largest(top), Largest(0)
+
+    def results(table: Table) -> Array:
+        found = judge_rows(judge, table.values)
+        seen.noting(table, -found.scores, found.p_values)
+        p_values.noting(table, found.p_values)
+        return np.column_stack([found.statistics, found.p_values])
+
+    names, chunks = labelled(judging, judging.chunks(_CHUNK), results, ["t2", "spe", "p"])
+    if out is None:
+        for _ in chunks:
+            pass
+    else:
+        writers.write(out, chunks, names)
+    return seen, int((p_values.values <= alpha).sum())
 
 
-def _show(detector: Any, table: Any, p: Any, top: int) -> None:
-    rows = np.argsort(detector.score_samples(table.values))[:top]
-    if not len(rows):
+def _show(detector: KernelOutlierDetector, seen: Largest) -> None:
+    found = list(seen)
+    if not found:
         return
-    shares = detector.contributions(table.values[rows])
-    grid = console.grid("row", "p", "moved most")
-    for row, share in zip(rows, shares, strict=True):
+    shares = detector.contributions(np.array([one.values for one in found]))
+    names = getattr(detector, "feature_names_in_", None)
+    grid = console.grid("row", *seen.kept_names, "p", "moved most")
+    for one, share in zip(found, shares, strict=True):
         moved = int(np.argmax(share))
-        grid.add_row(str(row), f"{p[row]:.4g}", str(table.names[moved] if table.names else moved))
+        grid.add_row(str(one.row), *one.kept, f"{one.shown:.4g}", str(moved if names is None else names[moved]))
     console.show("The most unusual rows, counted from 0", grid)

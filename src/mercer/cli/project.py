@@ -1,58 +1,147 @@
 """`mercer transform`, `score` and `denoise`: put the rows of a file through a model, chunk by chunk."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 import typer
 
-from mercer.cli import console
-from mercer.cli.options import ChunkRows, Data, Model, Out
-from mercer.io import readers, writers
+from mercer.arrays import Array
+from mercer.cli import console, options, source, waiting
+from mercer.cli.source import labelled
+from mercer.io import writers
 from mercer.io.persist import load
+from mercer.io.table import Table, joined
 
-Chunk = npt.NDArray[Any]  # (rows, columns)
 _QUANTILES = {"smallest": 0.0, "median": 0.5, "90 %": 0.9, "99 %": 0.99, "largest": 1.0}
 
 
-def transform(model: Model, data: Data, out: Out = "-", chunk_rows: ChunkRows = 4096) -> None:
+def transform(
+    model: options.Model,
+    data: options.Data,
+    out: options.Out = "-",
+    exclude: options.Exclude = None,
+    ids: options.Ids = None,
+    times: options.Times = None,
+    missing: options.MissingCells = None,
+    chunk_rows: options.ChunkRows = 4096,
+    verbose: options.Verbose = False,
+) -> None:
     """Project rows onto the components of a model."""
     estimator = open_model(model)
-    projected = (estimator.transform(table.values) for table in _tables(estimator, data, chunk_rows))
-    _write(out, projected, [str(name) for name in estimator.get_feature_names_out()])
+    with waiting.watch(verbose, out) as observers:
+        rows = source.to_judge(estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing)
+        names = [str(name) for name in estimator.get_feature_names_out()]
+        tables = rows.chunks(chunk_rows)
+        _write(out, *labelled(rows, tables, lambda table: estimator.transform(table.values), names))
 
 
-def denoise(model: Model, data: Data, out: Out = "-", chunk_rows: ChunkRows = 4096) -> None:
+@dataclass(frozen=True)
+class DenoiseOptions:
+    """What `mercer denoise` was given about the rows to clean."""
+
+    exclude: str | None
+    kept: tuple[str | None, ...]
+    missing: options.Missing | None
+    chunk_rows: int
+
+
+def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: Any) -> None:
     """Replace each row by the one that the components of a model can express."""
     estimator = open_model(model)
-    tables = _tables(estimator, data, chunk_rows)
+    rows = source.to_judge(estimator, data, observers, exclude=given.exclude, kept=given.kept, missing=given.missing)
+    tables = rows.chunks(given.chunk_rows)
     first = next(tables)  # its names, if it has any, name the output too
-    clean = (estimator.inverse_transform(estimator.transform(table.values)) for table in chain([first], tables))
-    _write(out, clean, first.names)
+    names, clean = labelled(
+        rows,
+        chain([first], tables),
+        lambda table: estimator.inverse_transform(estimator.transform(table.values)),
+        list(first.names or [f"column{i}" for i in range(first.values.shape[1])]),
+    )
+    nameless = first.names is None and len(names) == first.values.shape[1]
+    _write(out, None if nameless else names, clean)
 
 
 def score(
-    model: Model,
-    data: Data,
-    out: Annotated[str | None, typer.Option("--out", "-o", help="Where to write one value a row, or -.")] = None,
+    model: options.Model,
+    data: options.Data,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="Where to write one value per row, or -.")] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the largest to show.")] = 5,
-    chunk_rows: ChunkRows = 4096,
+    exclude: options.Exclude = None,
+    ids: options.Ids = None,
+    times: options.Times = None,
+    missing: options.MissingCells = None,
+    chunk_rows: options.ChunkRows = 4096,
+    verbose: options.Verbose = False,
 ) -> None:
     """Measure how far each row is from what a model has learned (SPE: squared distance in feature space)."""
     estimator = open_model(model)
-    errors = (estimator.reconstruction_error(table.values)[:, None] for table in _tables(estimator, data, chunk_rows))
-    if out == "-":
-        _write("-", errors, ["spe"])
-        return
-    seen: list[Chunk] = []
-    if out is None:
-        seen.extend(errors)
-    else:
-        _write(out, _noting(errors, seen), ["spe"])
-    _summarise(np.concatenate(seen)[:, 0], top)
+    with waiting.watch(verbose, out) as observers:
+        rows = source.to_judge(estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing)
+        seen = Largest(top)
+        names, chunks = labelled(
+            rows,
+            rows.chunks(chunk_rows),
+            lambda table: seen.noting(table, estimator.reconstruction_error(table.values))[:, None],
+            ["spe"],
+        )
+        if out is None:
+            for _ in chunks:
+                pass
+        else:
+            _write(out, names, chunks)
+    if out != "-":
+        _summarise(seen)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One of the rows with the largest values."""
+
+    row: int  # its number in the file
+    kept: list[str]
+    values: Array  # (d,)
+    shown: float
+
+
+class Largest:
+    """The values of all rows, and the rows with the largest of them."""
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._all: list[Array] = []
+        self._rows: Table | None = None  # the largest so far, and their values
+        self._values, self._shown = np.empty(0), np.empty(0)
+
+    def noting(self, table: Table, values: Array, shown: Array | None = None) -> Array:
+        """Take note of further rows, of which `shown` is to be told, and return their values."""
+        self._all.append(values)
+        self._rows = table if self._rows is None else joined([self._rows, table])
+        self._values = np.concatenate([self._values, values])
+        self._shown = np.concatenate([self._shown, values if shown is None else shown])
+        best = np.argsort(-self._values, kind="stable")[: self._top]
+        self._rows, self._values, self._shown = self._rows[best], self._values[best], self._shown[best]
+        return values
+
+    @property
+    def values(self) -> Array:
+        """The value of every row so far."""
+        return np.concatenate(self._all)
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """The names of the kept cells."""
+        return () if self._rows is None else self._rows.kept_names
+
+    def __iter__(self) -> Iterator[Found]:
+        """Give the rows with the largest values, the largest first."""
+        for i, shown in enumerate(self._shown):
+            assert self._rows is not None
+            kept = [] if self._rows.kept is None else [str(cell) for cell in self._rows.kept[i]]
+            yield Found(int(self._rows.rows[i]), kept, self._rows.values[i], float(shown))
 
 
 def open_model(path: Path) -> Any:
@@ -73,32 +162,19 @@ def open_file(path: Path) -> Any:
     return load(path)
 
 
-def _tables(estimator: Any, data: str, chunk_rows: int) -> Iterator[readers.Table]:
-    """Read rows with the columns that the model was fitted on, in its order, where both have names."""
-    names = getattr(estimator, "feature_names_in_", None)
-    columns = None if names is None else [str(name) for name in names]
-    return readers.chunks(data, chunk_rows, columns=columns)
-
-
-def _write(out: str, chunks: Iterable[Chunk], names: Sequence[str] | None) -> None:
+def _write(out: str, names: list[str] | None, chunks: Iterator[writers.Labelled]) -> None:
     rows = writers.write(out, chunks, names)
     if out != "-":
         console.say(f"Wrote {rows:,} rows to {out}.")
 
 
-def _noting(chunks: Iterable[Chunk], seen: list[Chunk]) -> Iterator[Chunk]:
-    for chunk in chunks:
-        seen.append(chunk)
-        yield chunk
-
-
-def _summarise(errors: npt.NDArray[Any], top: int) -> None:
+def _summarise(seen: Largest) -> None:
     table = console.grid("", "spe")
-    for name, value in zip(_QUANTILES, np.quantile(errors, list(_QUANTILES.values())), strict=True):
+    for name, value in zip(_QUANTILES, np.quantile(seen.values, list(_QUANTILES.values())), strict=True):
         table.add_row(name, f"{value:.4g}")
-    console.show(f"Reconstruction error of {len(errors):,} rows", table)
-    if top:
-        table = console.grid("row", "spe")
-        for row in np.argsort(-errors)[:top]:
-            table.add_row(str(row), f"{errors[row]:.4g}")
+    console.show(f"Reconstruction error of {len(seen.values):,} rows", table)
+    table = console.grid("row", *seen.kept_names, "spe")
+    for one in seen:
+        table.add_row(str(one.row), *one.kept, f"{one.shown:.4g}")
+    if table.row_count:
         console.show("The rows with the largest, counted from 0", table)

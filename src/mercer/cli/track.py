@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from mercer.cli import console
+from mercer.cli import console, waiting
 from mercer.errors import DataFileError
 from mercer.io import writers
 
@@ -31,7 +31,8 @@ def track(
     from mercer.tasks.tracker import AppearanceTracker  # pulls in scikit-learn
 
     pictures = read_frames(frames, key)
-    boxes = AppearanceTracker(random_state=seed).track(pictures, start)
+    with waiting.watch():
+        boxes = AppearanceTracker(random_state=seed).track(pictures, start)
     writers.write(out, [boxes], ["x", "y", "w", "h"])
     if out != "-":
         console.say(f"Wrote {len(boxes):,} boxes to {out}.")

@@ -4,99 +4,104 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
-from mercer.errors import DataFileError
-from mercer.io.dialect import SAMPLE, Dialect, number, sniff
-from mercer.io.table import Table, positions, rebatch
+from mercer.errors import DataFileError, MissingCellError
+from mercer.io.dialect import SAMPLE, is_missing, number, sniff
+from mercer.io.selection import MISSING, Pick, Selection
+from mercer.io.table import Table, rebatch
+from mercer.io.text import encoding_of, open_text
 
 _PIECE = 1024  # lines converted at a time by the plain reader
+_ARROW_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")
 
 
-def file_chunks(path: Path, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
+class _Plan:
+    """How a text is read: its dialect, the columns to take, and what an empty cell means."""
+
+    def __init__(self, head: Sequence[str], where: str, selection: Selection) -> None:
+        dialect = sniff(head, where)
+        if dialect is None:
+            raise DataFileError(f"{where} is empty; at least one row of numbers is needed.")
+        self.where, self.dialect, self.fills = where, dialect, selection.fills
+        self.pick: Pick = selection.pick(where, dialect.names, dialect.numeric)
+
+    def table(self, values: Any, kept: Any) -> Table:
+        pick = self.pick
+        texts = None if not pick.keep else np.asarray(kept, dtype=object).reshape(len(values), len(pick.keep))
+        return Table(values, pick.names, texts, pick.kept_names, pick.left_out)
+
+
+def file_chunks(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
     """Stream a text file in chunks, through pyarrow where it is installed."""
-    with _text(path) as stream:
+    with open_text(path) as stream:
         head = list(islice(stream, SAMPLE))
-    dialect, take = _plan(head, str(path), columns)
-    yield from _tables(rebatch(_fast_pieces(path, dialect, take), rows), dialect, take)
+    plan = _Plan(head, str(path), selection)
+    yield from rebatch(_fast_pieces(path, plan), rows)
 
 
-def line_chunks(lines: Iterable[str], where: str, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
+def line_chunks(lines: Iterable[str], where: str, rows: int, selection: Selection) -> Iterator[Table]:
     """Stream lines that can be read only once, such as standard input."""
     lines = iter(lines)
     head = list(islice(lines, SAMPLE))
-    dialect, take = _plan(head, where, columns)
-    pieces = _plain_pieces(chain(head, lines), where, dialect, take)
-    yield from _tables(rebatch(pieces, rows), dialect, take)
+    yield from rebatch(_plain_pieces(chain(head, lines), _Plan(head, where, selection)), rows)
 
 
-def _text(path: Path) -> TextIO:
-    # Letters beyond UTF-8 can stand only in names or in cells that are wrong anyway.
-    return path.open(encoding="utf-8-sig", errors="replace")
-
-
-def _plan(head: Sequence[str], where: str, columns: Sequence[str] | None) -> tuple[Dialect, list[int]]:
-    dialect = sniff(head)
-    if dialect is None:
-        raise DataFileError(f"{where} is empty; at least one row of numbers is needed.")
-    if columns is None or dialect.names is None:
-        return dialect, list(range(dialect.width))
-    return dialect, positions(where, dialect.names, columns)
-
-
-def _tables(chunks: Iterable[Array], dialect: Dialect, take: Sequence[int]) -> Iterator[Table]:
-    names = None if dialect.names is None else tuple(dialect.names[i] for i in take)
-    for values in chunks:
-        yield Table(values, names)
-
-
-def _fast_pieces(path: Path, dialect: Dialect, take: Sequence[int]) -> Iterator[Array]:
+def _fast_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
     """Let pyarrow parse; whatever it refuses, the plain reader reads on from there or explains."""
     done = 0
     try:
-        for piece in _arrow_pieces(path, dialect, take):
+        for piece in _arrow_pieces(path, plan):
             done += len(piece)
             yield piece
         return
     except (ImportError, ValueError):
         pass  # not installed, or pyarrow.ArrowInvalid
-    with _text(path) as stream:
-        for piece in _plain_pieces(stream, str(path), dialect, take):
+    with open_text(path) as stream:
+        for piece in _plain_pieces(stream, plan):
             yield piece[max(0, done) :]
             done -= min(done, len(piece))
 
 
-def _arrow_pieces(path: Path, dialect: Dialect, take: Sequence[int]) -> Iterator[Array]:
+def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
     import pyarrow as pa
     from pyarrow import csv as arrow
 
+    dialect, encoding = plan.dialect, encoding_of(path)
+    if encoding not in _ARROW_ENCODINGS:
+        raise ValueError(f"pyarrow is not asked to read {encoding}.")
     keys = [f"c{i}" for i in range(dialect.width)]
-    wanted = [keys[i] for i in take]
+    numbers, texts = [keys[i] for i in plan.pick.take], [keys[i] for i in plan.pick.keep]
     reader = arrow.open_csv(
         path,
-        arrow.ReadOptions(column_names=keys, skip_rows=0 if dialect.names is None else 1),
+        arrow.ReadOptions(
+            column_names=keys,
+            skip_rows=0 if dialect.names is None else 1,
+            encoding="utf8" if encoding.startswith("utf-8") else encoding,
+        ),
         arrow.ParseOptions(delimiter=dialect.delimiter),
         arrow.ConvertOptions(
-            column_types=dict.fromkeys(wanted, pa.float64()),
-            include_columns=wanted,
-            null_values=[],  # an empty cell is an error to report, not a NaN to pass on
+            column_types={**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(texts, pa.string())},
+            include_columns=[*numbers, *texts],
+            null_values=sorted(MISSING) if plan.fills else [],  # else an empty cell is an error to report
             decimal_point=dialect.decimal,
         ),
     )
     for batch in reader:
-        yield np.column_stack([batch.column(key).to_numpy(zero_copy_only=False) for key in wanted])
+        values = np.column_stack([batch.column(key).to_numpy(zero_copy_only=False) for key in numbers])
+        yield plan.table(values, [*zip(*(batch.column(key).to_pylist() for key in texts), strict=True)])
 
 
-def _plain_pieces(lines: Iterable[str], where: str, dialect: Dialect, take: Sequence[int]) -> Iterator[Array]:
-    reader = csv.reader(lines, delimiter=dialect.delimiter, skipinitialspace=True)
-    numbered = _records(reader, where)
-    for _ in range(dialect.names is not None):
+def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
+    reader = csv.reader(lines, delimiter=plan.dialect.delimiter, skipinitialspace=True)
+    numbered = _records(reader, plan.where)
+    for _ in range(plan.dialect.names is not None):
         next(numbered)
     while piece := list(islice(numbered, _PIECE)):
-        yield np.array([_convert(row, line, where, dialect, take) for line, row in piece], dtype=np.float64)
+        values = np.array([_convert(row, line, plan) for line, row in piece], dtype=np.float64)
+        yield plan.table(values, [[row[i] for i in plan.pick.keep] for _, row in piece])
 
 
 def _records(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
@@ -108,22 +113,29 @@ def _records(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
         raise DataFileError(f"{where}, line {reader.line_num} cannot be split into cells ({error}).") from error
 
 
-def _convert(row: Sequence[str], line: int, where: str, dialect: Dialect, take: Sequence[int]) -> list[float]:
+def _convert(row: Sequence[str], line: int, plan: _Plan) -> list[float]:
+    dialect = plan.dialect
     if len(row) != dialect.width:
         raise DataFileError(
-            f"{where}, line {line} has {len(row)} cells, but the first line has {dialect.width}. "
+            f"{plan.where}, line {line} has {len(row)} cells, but the first line has {dialect.width}. "
             "Every row needs the same number of cells; mend or delete the line."
         )
-    cells: list[Any] = [number(row[i], dialect.decimal) for i in take]
-    if None in cells:
-        raise _not_a_number(row, line, where, dialect, take[cells.index(None)])
+    cells: list[Any] = [number(row[i], dialect.decimal) for i in plan.pick.take]
+    for at, cell in enumerate(cells):
+        if cell is None:
+            cells[at] = _no_number(row, line, plan, plan.pick.take[at])
     return cells
 
 
-def _not_a_number(row: Sequence[str], line: int, where: str, dialect: Dialect, at: int) -> DataFileError:
-    name = "" if dialect.names is None else f" ({dialect.names[at]})"
-    found = f"holds {row[at]!r}, which is not a number" if row[at].strip() else "is empty"
-    return DataFileError(
-        f"{where}, line {line}, column {at + 1}{name} {found}. Mend the cell, drop the row, "
-        "or leave the column out by naming the columns to use."
+def _no_number(row: Sequence[str], line: int, plan: _Plan, at: int) -> float:
+    """Return NaN for a missing cell where these are wanted; else say what is wrong."""
+    missing = is_missing(row[at])
+    if missing and plan.fills:
+        return float("nan")
+    name = "" if plan.dialect.names is None else f" ({plan.dialect.names[at]})"
+    place = f"{plan.where}, line {line}, column {at + 1}{name}"
+    if missing:
+        raise MissingCellError(f"{place} is {'empty' if not row[at].strip() else f'missing ({row[at].strip()})'}.")
+    raise DataFileError(
+        f"{place} holds {row[at]!r}, which is not a number. Mend the cell, drop the row, or leave the column out."
     )

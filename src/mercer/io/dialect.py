@@ -1,22 +1,29 @@
-"""How a text table is written: its separator, its decimal point, and whether its first line holds names."""
+"""How a text table is written: its separator, its decimal point, whether its first line holds names, and of what."""
 
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SAMPLE = 20  # lines looked at; enough to tell separators apart
-SAMPLE_CELLS = 200  # of each of them; a picture has thousands
+from mercer.io.selection import MISSING, distinct
+
+SAMPLE = 100  # lines looked at; enough to tell separators apart and columns of text from columns of numbers
+_SHAPE_LINES, _SHAPE_CELLS = 20, 200  # for the separator, so many lines, and so many cells of each; a picture has more
 _WAYS = ((",", "."), (";", "."), ("\t", "."), ("|", "."), (" ", "."), (";", ","), ("\t", ","))
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """Separator, decimal point, column names if the first line has them, and number of columns."""
+    """Separator, decimal point, column names if the first line has them, and which columns hold numbers."""
 
     delimiter: str
     decimal: str
     names: tuple[str, ...] | None
-    width: int
+    numeric: tuple[bool, ...]
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.numeric)
 
 
 def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -35,7 +42,12 @@ def number(cell: str, decimal: str) -> float | None:
         return None
 
 
-def sniff(lines: Sequence[str]) -> Dialect | None:
+def is_missing(cell: str) -> bool:
+    """Tell whether a cell stands for a value that is not known."""
+    return cell.strip() in MISSING
+
+
+def sniff(lines: Sequence[str], where: str) -> Dialect | None:
     """Find out how a table is written from its first lines; None if they hold nothing."""
     # numpy.savetxt marks its header with a hash
     lines = [line.lstrip("# ") if i == 0 else line for i, line in enumerate(lines)]
@@ -43,25 +55,51 @@ def sniff(lines: Sequence[str]) -> Dialect | None:
     rows = split(lines, delimiter)
     if not rows:
         return None
-    first = rows[0]
-    words = sum(bool(cell.strip()) and number(cell, decimal) is None for cell in first)
+    first, body = rows[0], rows[1:]
+    below = [_kinds(body, i, decimal) for i in range(len(first))]
+    if not _is_header(first, [number_there for number_there, _ in below], decimal):
+        kinds = [_kinds(rows, i, decimal) for i in range(len(first))]
+        return Dialect(delimiter, decimal, None, tuple(number_there or not text for number_there, text in kinds))
+    numeric = [
+        number_there or not (text or (body and not cell.strip()))  # a column of nothing at all ends many exports
+        for cell, (number_there, text) in zip(first, below, strict=True)
+    ]
+    return Dialect(delimiter, decimal, _names(first, where), tuple(numeric))
+
+
+def _kinds(rows: Sequence[Sequence[str]], column: int, decimal: str) -> tuple[bool, bool]:
+    """Tell whether a column holds a number in these rows, and whether it holds text."""
+    text = False
+    for row in rows:
+        if column < len(row) and not is_missing(row[column]):
+            if number(row[column], decimal) is not None:
+                return True, text
+            text = True
+    return False, text
+
+
+def _is_header(first: Sequence[str], numbers: Sequence[bool], decimal: str) -> bool:
+    """Tell whether the first row holds names: words above numbers. What stands above text tells nothing."""
+    cells = [cell for cell, below in zip(first, numbers, strict=True) if below] or first
+    words = sum(not is_missing(cell) and number(cell, decimal) is None for cell in cells)
     # Half the cells, not one: a lone word among numbers is a bad cell to report, not a header.
-    names = _names(first) if 2 * words >= len(first) else None
-    return Dialect(delimiter, decimal, names, len(first))
+    return 2 * words >= len(cells)
 
 
-def _names(cells: Sequence[str]) -> tuple[str, ...]:
+def _names(cells: Sequence[str], where: str) -> tuple[str, ...]:
     cleaned = [cell.strip() for cell in cells]
-    return tuple(name or f"column{i}" for i, name in enumerate(cleaned))
+    return distinct([name or f"column{i}" for i, name in enumerate(cleaned)], where)
 
 
 def _fitness(lines: Sequence[str], delimiter: str, decimal: str) -> tuple[float, bool, float, int]:
     """Rate a separator by the share of cells that become numbers; the rest decides between equals."""
-    rows = split(lines, delimiter)
+    rows = split(lines[:_SHAPE_LINES], delimiter)
     if not rows or (decimal == "," and any(len(row) < 2 for row in rows)):
         return 0.0, False, 0.0, 0  # without another separator in every row, commas separate
-    body = [cell for row in (rows[1:] or rows) for cell in row[:SAMPLE_CELLS]]
+    body = [cell for row in (rows[1:] or rows) for cell in row[:_SHAPE_CELLS]]
     numeric = sum(number(cell, decimal) is not None for cell in body)
     separates = len(rows[0]) > 1 and delimiter != " "  # a blank can be part of a name
     even = sum(len(row) == len(rows[0]) for row in rows)
-    return numeric / len(body), separates, even / len(rows), numeric
+    # A cell with another separator inside, as in `m1;1,5` cut at the comma, was cut at the wrong places.
+    uncut = sum(any(sign in cell for sign in ";\t|") for cell in body)
+    return (numeric - uncut) / len(body), separates, even / len(rows), numeric

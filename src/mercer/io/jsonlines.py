@@ -1,47 +1,59 @@
-"""Rows from JSON lines: one list of numbers, or one object with numbers by name, a line."""
+"""Rows from JSON lines: one list of numbers, or one object with numbers by name, per line."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mercer.errors import DataFileError
-from mercer.io.table import Table, positions
+from mercer.errors import DataFileError, MissingCellError
+from mercer.io.dialect import SAMPLE
+from mercer.io.selection import Pick, Selection, distinct
+from mercer.io.table import Table
+from mercer.io.text import open_text
+
+Row = list[Any] | dict[str, Any]
 
 
-def json_file(path: Path, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
+def json_file(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
     """Stream a file of JSON lines."""
-    with path.open(encoding="utf-8-sig", errors="replace") as lines:
-        yield from json_lines(lines, str(path), rows, columns)
+    with open_text(path) as lines:
+        yield from json_lines(lines, str(path), rows, selection)
 
 
-def json_lines(lines: Iterable[str], where: str, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
+def json_lines(lines: Iterable[str], where: str, rows: int, selection: Selection) -> Iterator[Table]:
     """Stream lines of JSON; the first one tells whether rows are lists or objects, and their names."""
-    numbered = ((i, line) for i, line in enumerate(lines, 1) if line.strip())
-    keys: list[str] | None = None
-    width = 0
+    parsed = ((i, _parse(line, i, where)) for i, line in enumerate(lines, 1) if line.strip())
+    head = list(islice(parsed, min(rows, SAMPLE)))
+    if not head:
+        return
+    first = head[0][1]
+    fields = list(first) if isinstance(first, dict) else list(range(len(first)))
+    names = [str(field) for field in fields] if isinstance(first, dict) else None
+    numeric = [_holds_numbers([_cell(row, field) for _, row in head]) for field in fields]
+    pick = selection.pick(where, names, numeric)
+    numbered = chain(head, parsed)
     while piece := list(islice(numbered, rows)):
-        parsed = [(i, _parse(line, i, where)) for i, line in piece]
-        if not width:
-            keys = _keys(parsed[0][1], where, columns)
-            width = len(keys or parsed[0][1])
-        values = [_cells(row, i, where, keys, width) for i, row in parsed]
-        yield Table(np.array(values, dtype=np.float64), None if keys is None else tuple(keys))
+        yield _table(piece, where, fields, pick, selection.fills)
 
 
-def _keys(first: Any, where: str, columns: Sequence[str] | None) -> list[str] | None:
-    if not isinstance(first, dict):
-        return None
-    own = list(first)
-    return own if columns is None else [own[i] for i in positions(where, own, columns)]
+def _table(piece: list[tuple[int, Row]], where: str, fields: list[Any], pick: Pick, fills: bool) -> Table:
+    for i, row in piece:
+        _check_like_first(row, i, where, fields)
+    wanted = [fields[i] for i in pick.take]
+    values = [[_value(row, field, f"{where}, line {i}", fills) for field in wanted] for i, row in piece]
+    kept = None
+    if pick.keep:
+        texts = [["" if (cell := _cell(row, fields[i])) is None else str(cell) for i in pick.keep] for _, row in piece]
+        kept = np.array(texts, dtype=object)
+    return Table(np.array(values, dtype=np.float64), pick.names, kept, pick.kept_names, pick.left_out)
 
 
-def _parse(line: str, number: int, where: str) -> Any:
+def _parse(line: str, number: int, where: str) -> Row:
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=lambda pairs: _object(pairs, where if number == 1 else None))
     except json.JSONDecodeError as error:
         raise DataFileError(f"{where}, line {number} is not JSON ({error}). Mend or delete the line.") from error
     if not row or not isinstance(row, list | dict):
@@ -49,15 +61,39 @@ def _parse(line: str, number: int, where: str) -> Any:
     return row
 
 
-def _cells(row: Any, number: int, where: str, keys: list[str] | None, width: int) -> list[float]:
-    named = isinstance(row, dict)
-    if named != (keys is not None) or (not named and len(row) != width):
-        needed = f"a list of {width} numbers" if keys is None else "an object"
+def _object(pairs: list[tuple[str, Any]], where: str | None) -> dict[str, Any]:
+    """Make an object of its pairs, with names that occur twice made distinct."""
+    return dict(zip(distinct([name for name, _ in pairs], where), (value for _, value in pairs), strict=True))
+
+
+def _check_like_first(row: Row, number: int, where: str, fields: list[Any]) -> None:
+    named = isinstance(fields[0], str)
+    if isinstance(row, dict) != named or (not named and len(row) != len(fields)):
+        needed = "an object" if named else f"a list of {len(fields)} numbers"
         raise DataFileError(f"{where}, line {number} differs from the first line; {needed} is needed, as there.")
-    fields = list(keys) if keys is not None else list(range(width))
-    cells = [row.get(field) if named else row[field] for field in fields]
-    for field, cell in zip(fields, cells, strict=True):
-        if not isinstance(cell, int | float):
-            found = "is missing" if cell is None else f"holds {cell!r}, which is not a number"
-            raise DataFileError(f"{where}, line {number}, field {field!r} {found}. Mend or delete the line.")
-    return cells
+
+
+def _cell(row: Row, field: Any) -> Any:
+    if isinstance(row, dict):
+        return row.get(field)
+    return row[field] if isinstance(field, int) and field < len(row) else None
+
+
+def _holds_numbers(cells: list[Any]) -> bool:
+    """Tell whether a field is one of numbers: one cell is, or none says anything."""
+    return any(map(_is_number, cells)) or all(cell is None for cell in cells)
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float)
+
+
+def _value(row: Row, field: Any, place: str, fills: bool) -> float:
+    cell = _cell(row, field)
+    if _is_number(cell):
+        return float(cell)
+    if cell is not None:
+        raise DataFileError(f"{place}, field {field!r} holds {cell!r}, which is not a number. Mend or delete the line.")
+    if not fills:
+        raise MissingCellError(f"{place}, field {field!r} is missing.")
+    return float("nan")

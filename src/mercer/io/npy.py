@@ -1,6 +1,6 @@
 """Rows from NumPy's own files: mapped from disk, or read piece by piece from a stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
@@ -11,9 +11,19 @@ from numpy.lib import format as npy_format
 
 from mercer.arrays import Array
 from mercer.errors import DataFileError
-from mercer.io.table import as_rows
+from mercer.io.selection import Selection
+from mercer.io.table import Table, as_rows
 
 MAGIC = npy_format.MAGIC_PREFIX
+
+
+def tables(pieces: Iterable[Array], where: str, selection: Selection) -> Iterator[Table]:
+    """Take the columns that are asked for, by position: arrays have no names."""
+    for values in pieces:
+        pick = selection.pick(where, None, [True] * values.shape[1])
+        kept = np.array(values[:, pick.keep].astype(str), dtype=object) if pick.keep else None
+        whole = pick.take == tuple(range(values.shape[1]))
+        yield Table(values if whole else values[:, pick.take], None, kept, pick.kept_names)
 
 
 def mapped_rows(path: Path, rows: int) -> Iterator[Array]:
@@ -80,6 +90,15 @@ def _member(archive: ZipFile, path: Path, key: str | None) -> str:
             f"{path} has {wanted}; its arrays are {', '.join(keys) or 'none'}. Name one as {path.name}:KEY."
         )
     return f"{key}.npy"
+
+
+def row_count(path: Path, key: str | None) -> int:
+    """Tell the number of rows of an .npy or .npz file by its header alone."""
+    if path.suffix.lower() == ".npy":
+        return len(np.atleast_1d(npy_format.open_memmap(path, mode="r")))
+    with ZipFile(path) as archive, archive.open(_member(archive, path, key)) as stream:
+        stream.read(len(MAGIC))
+        return int(_header(stream)[0][0])
 
 
 def _only_matrix(archive: ZipFile, keys: list[str]) -> str | None:

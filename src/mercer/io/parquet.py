@@ -1,46 +1,85 @@
 """Rows from Parquet files, batch by batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mercer.arrays import Array
-from mercer.errors import DataFileError, MissingExtraError
-from mercer.io.table import Table, as_rows, float_type, positions, rebatch
+from mercer.errors import DataFileError, MissingCellError, MissingExtraError
+from mercer.io.selection import Pick, Selection, distinct
+from mercer.io.table import Table, as_rows, float_type, rebatch
+
+MAGIC = b"PAR1"
 
 
-def parquet_chunks(path: Path, rows: int, columns: Sequence[str] | None) -> Iterator[Table]:
-    """Stream a Parquet file whose columns are numbers; needs pyarrow."""
+def parquet_chunks(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
+    """Stream a Parquet file; needs pyarrow."""
+    return parquet_tables(path, str(path), rows, selection)
+
+
+def parquet_tables(source: Path | IO[bytes], where: str, rows: int, selection: Selection) -> Iterator[Table]:
+    """Stream a Parquet file, or one that is held in memory."""
+    file = open_parquet(source, where)
+    schema = file.schema_arrow
+    # pandas stores its row labels as a column of this name; they are not data
+    own = [i for i, name in enumerate(schema.names) if not name.startswith("__index_level_")]
+    numeric = [_is_number(schema.types[i]) for i in own]
+    pick = selection.pick(where, distinct([schema.names[i] for i in own], where), numeric)
+    read = sorted({own[i] for i in (*pick.take, *pick.keep)})
+    if len(set(schema.names)) < len(schema.names):  # columns are read by name, and equal names cannot be told apart
+        read = list(range(len(schema.names)))
+    columns = [schema.names[i] for i in read] if len(read) < len(schema.names) else None
+    places = [read.index(i) if i in read else -1 for i in own]
+    strict = selection.missing == "as-is"
+    pieces = (_table(batch, places, pick, where, strict) for batch in file.iter_batches(rows, columns=columns))
+    return rebatch(pieces, rows)
+
+
+def open_parquet(source: Path | IO[bytes], where: str) -> Any:
+    """Open a Parquet file, or say what is missing or wrong."""
     try:
         from pyarrow import ArrowInvalid
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise MissingExtraError("pyarrow", "cli", "Reading .parquet files") from error
+        raise MissingExtraError("pyarrow", "cli", "Reading Parquet") from error
     try:
-        file = ParquetFile(path)
+        return ParquetFile(source)
     except ArrowInvalid as error:
-        raise DataFileError(f"{path} is not a Parquet file ({error}). Check how it was written.") from error
-    # pandas stores its row labels as a column of this name; they are not data
-    own = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-    names = own if columns is None else [own[i] for i in positions(str(path), own, columns)]
-    pieces = (_arrow_matrix(batch, names, path) for batch in file.iter_batches(rows, columns=names))
-    return (Table(values, tuple(names)) for values in rebatch(pieces, rows))
+        raise DataFileError(f"{where} is not a Parquet file ({error}). Check how it was written.") from error
 
 
-def _arrow_matrix(batch: Any, names: Sequence[str], path: Path) -> Array:
-    columns: list[npt.NDArray[Any]] = []
-    for name in names:
-        column = batch.column(name)
-        values = column.to_numpy(zero_copy_only=False)
-        if column.null_count or values.dtype.kind not in "fiub":
-            found = "missing values" if column.null_count else f"values of type {column.type}"
-            raise DataFileError(
-                f"{path}, column {name!r} holds {found}; numbers are needed. Fill or convert it, "
-                "or leave the column out by naming the columns to use."
-            )
-        columns.append(values)
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+
+
+def _table(batch: Any, places: list[int], pick: Pick, where: str, strict: bool) -> Table:
+    assert pick.names is not None
+    columns = [
+        _numbers(batch.column(places[i]), name, where, strict) for i, name in zip(pick.take, pick.names, strict=True)
+    ]
     dtype = np.float32 if all(float_type(v.dtype) is np.float32 for v in columns) else np.float64
-    return as_rows(np.column_stack(columns).astype(dtype, copy=False), str(path))
+    values = as_rows(np.column_stack(columns).astype(dtype, copy=False), where)
+    kept = None
+    if pick.keep:
+        texts = [["" if cell is None else str(cell) for cell in batch.column(places[i]).to_pylist()] for i in pick.keep]
+        kept = np.array(texts, dtype=object).T
+    return Table(values, pick.names, kept, pick.kept_names, pick.left_out)
+
+
+def _numbers(column: Any, name: str, where: str, strict: bool) -> npt.NDArray[Any]:
+    import pyarrow as pa
+
+    if not _is_number(column.type):
+        raise DataFileError(
+            f"{where}, column {name!r} holds values of type {column.type}; numbers are needed. Convert it, or leave "
+            "the column out."
+        )
+    if column.null_count and strict:
+        raise MissingCellError(f"{where}, column {name!r} holds missing values.")
+    if column.null_count or pa.types.is_decimal(column.type):
+        column = column.cast(column.type if pa.types.is_floating(column.type) else pa.float64())
+    return np.asarray(column.to_numpy(zero_copy_only=False))

@@ -32,6 +32,9 @@ CLASSES: dict[str, str] = {
 }
 """The estimators that a model file may hold, by name, with the module that defines each."""
 
+PREPARED = {"PreparedModel": "mercer.tasks.prepared"}
+"""What else a model file may hold: a fitted estimator with the preparation of its columns."""
+
 FORMAT, VERSION = "mercer", "1"
 MAX_BYTES = 16 * 2**30
 MAX_HEADER = 64 * 2**20  # the parsed header takes many times this; a file cannot ask for more memory
@@ -53,7 +56,7 @@ def save(estimator: Any, path: Path) -> None:
 def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dict[str, Any]:
     """Turn an estimator into a node; one that it holds as a parameter goes without state, a fitted one with it."""
     name = type(estimator).__name__
-    if not is_allowed(estimator, CLASSES):
+    if not is_allowed(estimator, CLASSES | PREPARED):
         raise NotSaveableError(
             f"{type(estimator).__module__}.{name} cannot be saved; a model file holds {', '.join(CLASSES)}, "
             "and no subclass of these. Save an instance of one of these classes."
@@ -62,7 +65,7 @@ def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dic
     def encoded(values: dict[str, Any], fitted: bool) -> dict[str, Any]:
         return {
             key: {"$": "model", **_encode_model(value, arrays, fitted=fitted)}
-            if is_allowed(value, CLASSES)
+            if is_allowed(value, CLASSES | PREPARED)
             else encode(value, arrays, key)
             for key, value in values.items()
         }
@@ -86,7 +89,7 @@ def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int
     """Make the estimator that a node describes."""
     if depth > _MAX_MODELS:
         raise ModelFileError(f"its models are nested deeper than {_MAX_MODELS} levels. {_AGAIN}")
-    cls = resolve(node.get("class"), CLASSES)
+    cls = resolve(node.get("class"), CLASSES | PREPARED)
     params = _decoded(node, "params", arrays, version, depth)
     state = _decoded(node, "state", arrays, version, depth) if depth == 0 or "state" in node else None
     try:

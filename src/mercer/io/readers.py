@@ -1,9 +1,8 @@
 """Read rows from a file or from standard input, at once or in chunks that fit into memory."""
 
 import sys
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -12,79 +11,128 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import DataFileError
 from mercer.io import npy
-from mercer.io.delimited import file_chunks, line_chunks
-from mercer.io.jsonlines import json_file, json_lines
+from mercer.io.delimited import file_chunks
+from mercer.io.jsonlines import json_file
 from mercer.io.parquet import parquet_chunks
-from mercer.io.table import Table
+from mercer.io.pipe import standard_input
+from mercer.io.selection import Selection, settled
+from mercer.io.table import Table, joined
 
-__all__ = ["SUFFIXES", "DataFileError", "Table", "chunks", "read", "sample"]
+__all__ = ["SUFFIXES", "DataFileError", "Selection", "Table", "chunks", "read", "sample"]
 
 Source = str | PathLike[str]
 Columns = Sequence[str] | None
 _CHUNK = 65_536  # text is converted by so many rows, as their Python objects take ten times the room
 
 
-def read(source: Source, *, columns: Columns = None) -> Table:
+def read(source: Source, *, columns: Columns = None, selection: Selection | None = None) -> Table:
     """Read all rows of a file into memory.
 
     The kind of file is told by its suffix: `.npy`, `.npz` (the array `X`, else the only matrix, else the one
-    named as in `data.npz:key`), `.csv`, `.tsv`, `.txt`, `.parquet`, `.jsonl`, `.ndjson`; `-` is standard
-    input, as text, JSON lines or `.npy`. `columns` selects by name, in that order, where a file has names.
+    named as in `data.npz:key`), `.csv`, `.tsv`, `.txt`, `.parquet`, `.jsonl`, `.ndjson`, and the texts with `.gz`
+    after it; `-` is standard input, as text, JSON lines, `.npy` or Parquet. `columns` selects by name, in that order;
+    `selection` tells more. Columns that hold no numbers are left out. Columns of the same name are made distinct as
+    pandas does: a, a.1, a.2.
     """
     binary = fspath(source).partition(".npz:")[0].endswith((".npy", ".npz"))
-    tables = list(chunks(source, sys.maxsize if binary else _CHUNK, columns=columns))
-    if len(tables) == 1:
-        return tables[0]
-    return Table(np.concatenate([table.values for table in tables]), tables[0].names)
+    return joined(list(chunks(source, sys.maxsize if binary else _CHUNK, columns=columns, selection=selection)))
 
 
-def chunks(source: Source, rows: int, *, columns: Columns = None) -> Iterator[Table]:
-    """Read a file in chunks of the given number of rows, holding no more than about one at a time."""
+def chunks(
+    source: Source, rows: int, *, columns: Columns = None, selection: Selection | None = None
+) -> Iterator[Table]:
+    """Read a file in chunks of the given number of rows, holding no more than about one at a time.
+
+    A chunk has fewer rows, or none, where rows with missing cells are left out.
+    """
     if rows < 1:
         raise ValueError(f"A chunk of {rows} rows was asked for; it needs at least 1.")
     where = fspath(source)
-    empty = True
-    for table in _open(where, rows, columns):
-        empty = False
-        yield table
-    if empty:
+    wanted = selection or Selection(None if columns is None else tuple(columns))
+    first = 0
+    for table in _open(where, rows, wanted):
+        numbered = replace(table, rows=np.arange(first, first + len(table)))
+        first += len(table)
+        yield settled(numbered, _shown(where), wanted.missing)
+    if not first:
         raise DataFileError(f"{_shown(where)} holds no rows; at least one row of numbers is needed.")
 
 
-def sample(source: Source, rows: int, *, columns: Columns = None, seed: int | None = None) -> Table:
+def sample(
+    source: Source,
+    rows: int,
+    *,
+    columns: Columns = None,
+    selection: Selection | None = None,
+    seed: int | None = None,
+) -> Table:
     """Draw rows at random from a file of any length, every row equally likely, in the order of the file."""
+    return drawn(chunks(source, max(rows, 4096), columns=columns, selection=selection), rows, seed)
+
+
+def drawn(tables: Iterable[Table], rows: int, seed: int | None = None) -> Table:
+    """Draw rows at random from chunks, every row equally likely, in their order."""
     if rows < 1:
         raise ValueError(f"A sample of {rows} rows was asked for; it needs at least 1.")
     rng = np.random.default_rng(seed)
-    kept: Array | None = None
-    names: tuple[str, ...] | None = None
-    keys = np.empty(0)
-    for table in chunks(source, max(rows, 4096), columns=columns):
-        keys = np.concatenate([keys, rng.random(len(table.values))])
-        kept = table.values if kept is None else np.concatenate([kept, table.values])
+    kept: Table | None = None
+    keys: Array = np.empty(0)
+    for table in tables:
+        keys = np.concatenate([keys, rng.random(len(table))])
+        kept = table if kept is None else joined([kept, table])
         # The rows with the smallest of random keys are a uniform sample, whatever the chunks.
         best = np.sort(np.argsort(keys)[:rows])
-        keys, kept, names = keys[best], kept[best], table.names
+        keys, kept = keys[best], kept[best]
     assert kept is not None  # chunks yields at least once or raises
-    return Table(kept, names)
+    return kept
 
 
-def _open(where: str, rows: int, columns: Columns) -> Iterator[Table]:
+def row_count(source: Source) -> int | None:
+    """Tell how many rows a file holds, about: exactly for NumPy and Parquet, for text by the length of its first lines.
+
+    None where nothing can be told, as of standard input or of compressed files.
+    """
+    file, key = _split_key(fspath(source))
+    path = Path(file)
+    kind = path.suffix.lower()
+    try:
+        if kind in (".npy", ".npz"):
+            return npy.row_count(path, key)
+        if kind == ".parquet":
+            from pyarrow.parquet import ParquetFile
+
+            return int(ParquetFile(path).metadata.num_rows)
+        return _count_by_size(path) if kind in SUFFIXES else None
+    except (OSError, ValueError, ImportError):
+        return None  # whoever reads it will tell what is wrong
+
+
+def _count_by_size(path: Path) -> int | None:
+    with path.open("rb") as stream:
+        start = stream.read(1 << 16)
+    lines = start.count(b"\n")
+    return max(1, path.stat().st_size * lines // len(start)) if lines else None
+
+
+def _open(where: str, rows: int, selection: Selection) -> Iterator[Table]:
     if where == "-":
-        return _standard_input(rows, columns)
+        return standard_input(_shown(where), rows, selection)
     file, key = _split_key(where)
     path = Path(file)
-    if path.suffix.lower() not in SUFFIXES:
+    kind = path.suffix.lower()
+    if kind == ".gz" and Path(path.stem).suffix.lower() in _TEXTS:
+        kind = Path(path.stem).suffix.lower()
+    if kind not in SUFFIXES:
         raise DataFileError(
             f"{where} has the suffix {path.suffix!r}, which is not known. "
-            f"Use one of {', '.join(SUFFIXES)}, or - for standard input."
+            f"Use one of {', '.join(SUFFIXES)}, a text with .gz after it, or - for standard input."
         )
     if not path.is_file():
-        kind = "is a folder" if path.is_dir() else "does not exist"
-        raise FileNotFoundError(f"{path} {kind}; a file with data is needed. Check the path.")
+        problem = "is a folder" if path.is_dir() else "does not exist"
+        raise FileNotFoundError(f"{path} {problem}; a file with data is needed. Check the path.")
     if key is not None:
-        return map(Table, npy.archived_rows(path, key, rows))
-    return SUFFIXES[path.suffix.lower()](path, rows, columns)
+        return npy.tables(npy.archived_rows(path, key, rows), where, selection)
+    return SUFFIXES[kind](path, rows, selection)
 
 
 def _split_key(where: str) -> tuple[str, str | None]:
@@ -97,44 +145,24 @@ def _shown(where: str) -> str:
     return "Standard input" if where == "-" else where
 
 
-def _npy(path: Path, rows: int, columns: Columns) -> Iterator[Table]:
-    return map(Table, npy.mapped_rows(path, rows))
+def _npy(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
+    return npy.tables(npy.mapped_rows(path, rows), str(path), selection)
 
 
-def _npz(path: Path, rows: int, columns: Columns) -> Iterator[Table]:
-    return map(Table, npy.archived_rows(path, None, rows))
+def _npz(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
+    return npy.tables(npy.archived_rows(path, None, rows), str(path), selection)
 
 
-def _standard_input(rows: int, columns: Columns) -> Iterator[Table]:
-    """Tell .npy, JSON lines and separated text apart by their first bytes."""
-    stream = sys.stdin.buffer
-    start = stream.read(len(npy.MAGIC))
-    if start == npy.MAGIC:
-        yield from map(Table, npy.stream_rows(stream, _shown("-"), rows))
-        return
-    start += stream.readline()
-    lines = (line.decode("utf-8", "replace") for line in chain(start.splitlines(keepends=True), stream))
-    if start.removeprefix(BOM_UTF8).lstrip()[:1] in (b"[", b"{"):
-        yield from json_lines(_without_mark(lines), _shown("-"), rows, columns)
-    else:
-        yield from line_chunks(_without_mark(lines), _shown("-"), rows, columns)
-
-
-def _without_mark(lines: Iterator[str]) -> Iterator[str]:
-    """Drop the byte order mark that some programs put before the first line."""
-    for first in lines:
-        yield first.removeprefix("\ufeff")
-        break
-    yield from lines
-
-
-SUFFIXES: dict[str, Callable[[Path, int, Columns], Iterator[Table]]] = {
-    ".npy": _npy,
-    ".npz": _npz,
+_TEXTS: dict[str, Callable[[Path, int, Selection], Iterator[Table]]] = {
     ".csv": file_chunks,
     ".tsv": file_chunks,
     ".txt": file_chunks,
-    ".parquet": parquet_chunks,
     ".jsonl": json_file,
     ".ndjson": json_file,
+}
+SUFFIXES: dict[str, Callable[[Path, int, Selection], Iterator[Table]]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    **_TEXTS,
+    ".parquet": parquet_chunks,
 }

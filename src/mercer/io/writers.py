@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -23,18 +24,32 @@ Values = npt.NDArray[Any]  # (n, d), one chunk
 Names = Sequence[str] | None
 
 
-def write(target: str | PathLike[str], chunks: Iterable[Values], names: Names = None) -> int:
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A chunk of rows with labels before the numbers, such as ids."""
+
+    labels: tuple[npt.NDArray[Any], ...]  # each (n,): whole numbers or texts
+    values: Values
+
+    @property
+    def columns(self) -> list[npt.NDArray[Any]]:
+        """All columns, labels first."""
+        return [*self.labels, *self.values.T]
+
+
+def write(target: str | PathLike[str], chunks: Iterable[Values | Labelled], names: Names = None) -> int:
     """Write chunks of rows one after the other and return how many rows there were.
 
     The suffix tells the kind of file: `.npy`, `.csv`, `.tsv`, `.parquet`, `.jsonl`, `.ndjson`; `-` writes
     comma-separated text to standard output. A file appears only when it is complete.
     """
     where = fspath(target)
+    labelled = (chunk if isinstance(chunk, Labelled) else Labelled((), chunk) for chunk in chunks)
     if where == "-":
-        return _text(sys.stdout.buffer, chunks, names)
+        return _text(sys.stdout.buffer, labelled, names)
     path = check_target(where)
     with _complete_or_nothing(path) as stream:
-        return SUFFIXES[path.suffix.lower()](stream, chunks, names)
+        return SUFFIXES[path.suffix.lower()](stream, labelled, names)
 
 
 def check_target(where: str) -> Path:
@@ -66,13 +81,16 @@ def _complete_or_nothing(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-def _npy(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+def _npy(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
     """Write the header for no rows, then the rows, then the header again with their number."""
     first, chunks = _peek(chunks)
-    width, dtype = first.shape[1], first.dtype
+    if any(label.dtype.kind not in "iu" for label in first.labels):
+        raise DataFileError("An .npy file holds numbers only; to keep ids or times write .csv, .parquet or .jsonl.")
+    width, dtype = len(first.columns), first.values.dtype
     _npy_header(stream, 0, width, dtype)
     start, count = stream.tell(), 0
-    for values in chunks:
+    for chunk in chunks:
+        values = np.column_stack(chunk.columns) if chunk.labels else chunk.values
         stream.write(np.ascontiguousarray(values, dtype=dtype).tobytes())
         count += len(values)
     stream.seek(0)
@@ -86,54 +104,65 @@ def _npy_header(stream: IO[bytes], rows: int, width: int, dtype: np.dtype[Any]) 
     npy_format.write_array_header_1_0(stream, header)
 
 
-def _text(stream: IO[bytes], chunks: Iterable[Values], names: Names, separator: str = ",") -> int:
+def _text(stream: IO[bytes], chunks: Iterable[Labelled], names: Names, separator: str = ",") -> int:
     _, chunks = _peek(chunks)  # before the names: a failure then leaves no half output in a pipe
     if names is not None:
-        line = io.StringIO()
-        csv.writer(line, delimiter=separator, lineterminator="\n").writerow(names)
-        stream.write(line.getvalue().encode())
+        stream.write(_quoted([names], separator))
     count = 0
-    for values in chunks:
+    for chunk in chunks:
         # As strings NumPy writes the fewest digits that read back to the same number, float32 too.
-        stream.writelines(f"{separator.join(row)}\n".encode() for row in values.astype(str).tolist())
-        count += len(values)
+        cells = chunk.values.astype(str).tolist()
+        if chunk.labels:
+            labels = zip(*(label.tolist() for label in chunk.labels), strict=True)
+            rows = [[*label, *row] for label, row in zip(labels, cells, strict=True)]
+            stream.write(_quoted(rows, separator))
+        else:
+            stream.writelines(f"{separator.join(row)}\n".encode() for row in cells)
+        count += len(cells)
     stream.flush()
     return count
 
 
-def _tabbed(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+def _quoted(rows: Iterable[Sequence[Any]], separator: str) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _tabbed(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
     return _text(stream, chunks, names, "\t")
 
 
-def _json_lines(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+def _json_lines(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
     count = 0
-    for values in chunks:
-        rows = values.tolist()
+    for chunk in chunks:
+        rows = list(zip(*(column.tolist() for column in chunk.columns), strict=True))
         records = rows if names is None else [dict(zip(names, row, strict=True)) for row in rows]
         stream.writelines(f"{json.dumps(record)}\n".encode() for record in records)
         count += len(rows)
     return count
 
 
-def _parquet(stream: IO[bytes], chunks: Iterable[Values], names: Names) -> int:
+def _parquet(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
     except ImportError as error:
         raise MissingExtraError("pyarrow", "cli", "Writing .parquet files") from error
     first, chunks = _peek(chunks)
-    names = list(names or [f"column{i}" for i in range(first.shape[1])])
-    schema = pa.schema([(name, pa.from_numpy_dtype(first.dtype)) for name in names])
+    names = list(names or [f"column{i}" for i in range(len(first.columns))])
+    kinds = [pa.string() if c.dtype.kind in "OU" else pa.from_numpy_dtype(c.dtype) for c in first.columns]
+    schema = pa.schema(list(zip(names, kinds, strict=True)))
     count = 0
     with ParquetWriter(stream, schema) as writer:
-        for values in chunks:
-            columns = np.asarray(values, dtype=first.dtype).T
-            writer.write_table(pa.table([pa.array(column) for column in columns], schema=schema))
-            count += len(values)
+        for chunk in chunks:
+            columns = [pa.array(c, kind) for c, kind in zip(chunk.columns, kinds, strict=True)]
+            writer.write_table(pa.table(columns, schema=schema))
+            count += len(chunk.values)
     return count
 
 
-def _peek(chunks: Iterable[Values]) -> tuple[Values, Iterator[Values]]:
+def _peek(chunks: Iterable[Labelled]) -> tuple[Labelled, Iterator[Labelled]]:
     rest = iter(chunks)
     first = next(rest, None)
     if first is None:
@@ -141,7 +170,7 @@ def _peek(chunks: Iterable[Values]) -> tuple[Values, Iterator[Values]]:
     return first, chain([first], rest)
 
 
-SUFFIXES: dict[str, Callable[[IO[bytes], Iterable[Values], Names], int]] = {
+SUFFIXES: dict[str, Callable[[IO[bytes], Iterable[Labelled], Names], int]] = {
     ".npy": _npy,
     ".csv": _text,
     ".tsv": _tabbed,

@@ -13,14 +13,17 @@ from mercer.apply.scores import score_model
 from mercer.arrays import Array, IntArray, is_sparse
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
+from mercer.events import Channel, Observer
 from mercer.expansion import Expansion
 from mercer.io import persist
+from mercer.progress import observers as progress_observers
 from mercer.tasks import outlier_silence as silence
 from mercer.tasks.calibration import Calibration, alarm_level
 from mercer.tasks.outlier_state import Judge, Scaling, ScoreParameter, as_state, from_state
 from mercer.tasks.outlier_stream import StreamScoring
 
 _ALPHA = 0.05  # where neither alpha nor contamination is given
+_STAGE = "models fitted"
 _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
@@ -67,6 +70,8 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         `score_then_learn` compares rows with so many recent scores.
     random_state : int, RandomState or None
         Draws the folds.
+    verbose : bool or int
+        Shows the models as they are fitted, and the steps of each.
 
     Attributes
     ----------
@@ -107,7 +112,9 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         "learn": [StrOptions({"quiet", "all"})],
         "window": [Interval(Integral, 10, None, closed="left")],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
+    observers: tuple[Observer, ...] = ()
 
     score = ScoreParameter()
 
@@ -125,6 +132,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         learn: str = "quiet",
         window: int = 500,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self.estimator = estimator
         self.score = score
@@ -137,6 +145,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         self.learn = learn
         self.window = window
         self.random_state = random_state
+        self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters."""
@@ -150,9 +159,10 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")
         X = self._check(X, reset=True)
+        channel = Channel((*self.observers, *progress_observers(self.verbose)))
         self._scaling = Scaling.of(X, self.standardize)
-        self.estimator_ = self._fitted(self._scaling(X))
-        self._calibrate(X)
+        self.estimator_ = self._fitted(self._scaling(X), channel)
+        self._calibrate(X, channel)
         self.n_samples_seen_ = len(X)
         self._set_offset(X)
         self._tell_silence(len(X))
@@ -185,32 +195,38 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
             raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; n_samples = {len(rows)} came.")
         return rows
 
-    def _fitted(self, X: Array) -> Any:
+    def _fitted(self, X: Array, channel: Channel) -> Any:
         estimator = KernelPCA(**_usual(X)) if self.estimator is None else clone(self.estimator)
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        estimator.fit(X)
+        estimator.observers = channel.observers
+        try:
+            estimator.fit(X)
+        finally:
+            del estimator.observers  # a display is no part of a model
         if not isinstance(getattr(estimator, "expansion_", None), Expansion):
             name = type(estimator).__name__
             raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
         return estimator
 
-    def _judge(self, X: Array) -> Judge:
+    def _judge(self, X: Array, channel: Channel) -> Judge:
         """Return a model of T2 and SPE, fitted to these rows, scaling included."""
         scaling = Scaling.of(X, self.standardize)
         rows = scaling(X)
-        return Judge(scaling, score_model(self._fitted(rows).expansion_, self.explained, rows))
+        return Judge(scaling, score_model(self._fitted(rows, channel).expansion_, self.explained, rows))
 
-    def _calibrate(self, X: Array) -> None:
+    def _calibrate(self, X: Array, channel: Channel) -> None:
         order = generator(self.random_state).permutation(len(X))
         if self.calibration == "split":
             held = [order[: max(1, int(_SPLIT * len(X)))]]
         else:
             held = np.array_split(order, min(self.n_folds, len(X)))
         judges, folds = [], []
-        for rows in held:
-            judges.append(self._judge(np.delete(X, rows, axis=0)))
+        channel.emit(_STAGE, 1, len(held) + 1)
+        for step, rows in enumerate(held, 2):
+            judges.append(self._judge(np.delete(X, rows, axis=0), channel))
             folds.append(judges[-1](X[rows]))
+            channel.emit(_STAGE, step, len(held) + 1)
         self._judges = judges
         self.calibration_ = Calibration(tuple(folds), str(self.score))
 

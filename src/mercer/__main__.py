@@ -1,0 +1,5 @@
+"""`python -m mercer` is the command `mercer`."""
+
+from mercer.cli.app import main
+
+main()

@@ -1,0 +1,160 @@
+"""The rows that a command reads, with one line for each thing that is done to them on the way."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array, IntArray
+from mercer.cli import console
+from mercer.cli.options import Missing, split_names
+from mercer.errors import DataFileError
+from mercer.events import Channel, Observer
+from mercer.io import readers
+from mercer.io.selection import Selection, distinct, shortened
+from mercer.io.table import joined
+from mercer.io.writers import Labelled
+from mercer.tasks.columns import ColumnSummary
+from mercer.tasks.prepared import PreparedModel, filled, training_means
+
+_MODES = {Missing.error: "error", Missing.drop: "drop", Missing.mean: "mark"}
+
+
+@dataclass
+class Source:
+    """Rows of a file, as chosen by the options of a command."""
+
+    data: str
+    selection: Selection
+    observers: tuple[Observer, ...] = ()
+    means: Array | None = None  # stand where cells are missing
+    quiet: bool = False  # for a second reading
+    held: readers.Table | None = None  # the rows, where they are in memory already
+    _told: list[str] = field(default_factory=list)
+
+    def chunks(self, rows: int) -> Iterator[readers.Table]:
+        """Read chunk by chunk; chunks of which all rows were dropped do not appear."""
+        channel = Channel(self.observers)
+        if self.held is not None:
+            for start in range(0, len(self.held), rows):
+                yield self.held[start : start + rows]
+                channel.emit("rows judged", min(start + rows, len(self.held)), len(self.held))
+            return
+        total = readers.row_count(self.data) if self.observers else None
+        dropped: list[IntArray] = []
+        done = used = 0
+        for table in readers.chunks(self.data, rows, selection=self.selection):
+            self._tell_left_out(table)
+            dropped.append(table.dropped)
+            done, used = done + len(table) + len(table.dropped), used + len(table)
+            if len(table):
+                yield self._filled(table)
+            channel.emit("rows", done, total)
+        self._tell_dropped(np.concatenate(dropped), done)
+        if not used:
+            raise DataFileError(
+                f"All {done:,} rows have missing cells, so none is left. Leave out columns, or fill them."
+            )
+
+    def read(self) -> readers.Table:
+        """Read all rows into memory."""
+        return joined(list(self.chunks(65_536)))
+
+    def _filled(self, table: readers.Table) -> readers.Table:
+        if self.means is None:
+            return table
+        return replace(table, values=filled(table.values, self.means))
+
+    def _tell_left_out(self, table: readers.Table) -> None:
+        if table.left_out and not self.quiet and "left out" not in self._told:
+            console.say(f"Left out, not numbers: {shortened(table.left_out)}.")
+            self._told.append("left out")
+
+    def _tell_dropped(self, rows: IntArray, total: int) -> None:
+        if len(rows) and not self.quiet:
+            which = shortened([str(row) for row in rows])
+            console.say(f"Dropped {len(rows):,} of {total:,} rows, which have missing cells: {which}, counted from 0.")
+
+
+def to_learn(
+    data: str,
+    observers: tuple[Observer, ...],
+    *,
+    columns: str | None,
+    exclude: str | None,
+    kept: Iterable[str | None],
+    missing: Missing | None,
+) -> Source:
+    """Return the rows that a model is to learn from."""
+    named = None if columns is None else split_names(columns)
+    keep = tuple(name for text in kept for name in split_names(text))
+    mode = _MODES[missing or Missing.error]
+    return Source(data, Selection(named, split_names(exclude), keep, mode), observers)
+
+
+def to_judge(
+    model: Any,
+    data: str,
+    observers: tuple[Observer, ...],
+    *,
+    exclude: str | None = None,
+    kept: Iterable[str | None] = (),
+    missing: Missing | None = None,
+    means: Array | None = None,
+) -> Source:
+    """Return the rows to put through a model, with its columns found by name; means as the model has them, or these."""
+    names = getattr(model, "feature_names_in_", None)
+    columns = None if names is None else tuple(str(name) for name in names)
+    keep = tuple(name for text in kept for name in split_names(text))
+    missing = missing or _own_rule(model)
+    if missing is Missing.mean and means is None:
+        means = training_means(model)
+    if missing is Missing.mean and means is None:
+        raise ValueError(
+            "This model does not know the means of its training rows. Fit it with --missing mean or --scale, or use "
+            "--missing drop."
+        )
+    selection = Selection(columns, split_names(exclude), keep, _MODES[missing], by_position=True)
+    return Source(data, selection, observers, means)
+
+
+def hints(summary: ColumnSummary, names: tuple[str, ...] | None) -> Iterator[str]:
+    """Say what a user should know about the columns that a model learns from."""
+    if len(summary.constant()) == summary.n_columns:
+        yield "Warning: all columns are constant, so there is nothing to learn from these rows."
+    for column in summary.counting():
+        name = column if names is None else names[column]
+        yield (
+            f"Column {name} counts from row to row, as a row number or a time does. If it is one, leave it out: "
+            f"--exclude {name}"
+        )
+
+
+def _own_rule(model: Any) -> Missing:
+    return Missing(model.missing) if isinstance(model, PreparedModel) else Missing.error
+
+
+def labels(source: Source, table: readers.Table) -> tuple[list[str], tuple[npt.NDArray[Any], ...]]:
+    """Return what stands before the results of each row: its number, if rows can be dropped, and kept columns."""
+    names, columns = list(table.kept_names), [] if table.kept is None else list(table.kept.T)
+    if source.selection.missing == "drop":
+        names, columns = ["row", *names], [table.rows, *columns]
+    return names, tuple(columns)
+
+
+def labelled(
+    source: Source, tables: Iterable[readers.Table], results: Any, names: list[str]
+) -> tuple[list[str], Iterator[Labelled]]:
+    """Return names and chunks to write: what stands before the results, and `results(table)` for each table."""
+    tables = iter(tables)
+    first = next(tables)
+    before, _ = labels(source, first)
+
+    def chunks() -> Iterator[Labelled]:
+        yield Labelled(labels(source, first)[1], results(first))
+        for table in tables:
+            yield Labelled(labels(source, table)[1], results(table))
+
+    return list(distinct([*before, *names])), chunks()

@@ -1,0 +1,113 @@
+"""How `mercer fit` learns: at once or chunk by chunk, with columns prepared first where this was asked for."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from mercer.cli.options import Missing, Scale
+from mercer.cli.source import Source, hints
+from mercer.io.readers import Table, drawn
+from mercer.io.table import joined
+from mercer.tasks.columns import ColumnSummary, summary_of
+from mercer.tasks.prepared import PreparedModel
+
+
+@dataclass
+class Trainer:
+    """Fits an estimator to the rows of a source; the columns are scaled and filled where this was asked for."""
+
+    source: Source
+    chunk_rows: int
+    scale: Scale
+    fills: bool  # missing cells by means
+    names: tuple[str, ...] | None = None
+    summary: ColumnSummary = field(default_factory=ColumnSummary)
+    _prepared: PreparedModel | None = None
+
+    def at_once(self, estimator: Any, sample: int | None = None, seed: int = 0) -> Any:
+        """Fit to all rows, or to a random sample of them, held in memory."""
+        if sample is None:
+            return self._fit(estimator, self.source.read())
+        return self._fit(estimator, drawn(self.source.chunks(max(sample, 4096)), sample, seed))
+
+    def by_chunks(self, estimator: Any) -> Any:
+        """Feed the rows to a method that learns in parts."""
+        return self._feed(estimator, self._reading())
+
+    def by_size(self, few: Any, many: Callable[[], Any], limit: int) -> Any:
+        """Fit `few` at once if there are at most `limit` rows, else feed all of them to `many()` by chunks."""
+        tables = self._reading()
+        head: list[Table] = []
+        for table in tables:
+            head.append(table)
+            if sum(map(len, head)) > limit:
+                return self._feed(many(), chain([joined(head)], tables))
+        return self._fit(few, joined(head))
+
+    def _reading(self) -> Iterator[Table]:
+        """Read the rows; where columns are to be prepared, once before for their means and spreads."""
+        if not self._prepares:
+            return self.source.chunks(self.chunk_rows)
+        first: Iterable[Table] = self.source.chunks(self.chunk_rows)
+        if self.source.data == "-":  # can be read only once, so it is held in memory
+            first = again = list(first)
+        else:
+            again = replace(self.source, quiet=True).chunks(self.chunk_rows)  # type: ignore[assignment]
+        self._prepare(self._noted(table, table.values) for table in first)
+        return iter(again)
+
+    def _fit(self, estimator: Any, table: Table) -> Any:
+        self.names = table.names
+        if self._prepared is None:
+            self._prepare([table.values])
+        estimator.observers = self.source.observers
+        estimator.fit(self._ready(table.values))
+        del estimator.observers
+        return self._result(estimator)
+
+    def _feed(self, estimator: Any, tables: Iterable[Table]) -> Any:
+        for table in tables:
+            if self._prepared is None:
+                self.summary.update(table.values)
+            estimator.partial_fit(self._noted(table, self._ready(table.values)))
+        return self._result(estimator)
+
+    def _noted(self, table: Table, values: Any) -> Any:
+        self.names = table.names
+        return values
+
+    def _prepare(self, chunks: Iterable[Any]) -> None:
+        self.summary = summary_of(chunks)
+        scaling = self.summary.scaling(self.scale.kind)
+        self._prepared = PreparedModel(None, scaling, self.summary.filling(self.names), str(self.scale))
+        self._prepared.missing = str(Missing.mean if self.fills else Missing.error)
+
+    @property
+    def _prepares(self) -> bool:
+        return self.scale is not Scale.none or self.fills
+
+    def _ready(self, values: Any) -> Any:
+        return self._prepared.prepared(values) if self._prepares and self._prepared is not None else values
+
+    def _result(self, estimator: Any) -> Any:
+        """Return what is to be saved: the estimator alone where its rows were taken as they are."""
+        if self.names is not None:
+            estimator.feature_names_in_ = np.array(self.names, dtype=object)
+        if not self._prepares or self._prepared is None:
+            return estimator
+        self._prepared.estimator = estimator
+        return self._prepared
+
+    def hints(self) -> Iterator[str]:
+        """Say what a user should know about the columns."""
+        yield from hints(self.summary, self.names)
+        found = self.summary.dominant() if self.scale is Scale.none else None
+        if found is not None:
+            column = found[0] if self.names is None else self.names[found[0]]
+            yield (
+                f"Column {column} holds {found[1]:.0%} of the variance of all columns and decides nearly alone; "
+                "--scale soft lets all columns count."
+            )

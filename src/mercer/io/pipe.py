@@ -1,0 +1,42 @@
+"""Rows from standard input, whose kind is told by its first bytes."""
+
+import gzip
+import io
+import sys
+from collections.abc import Iterator
+from typing import IO
+
+from mercer.io import npy, parquet
+from mercer.io.delimited import line_chunks
+from mercer.io.jsonlines import json_lines
+from mercer.io.selection import Selection
+from mercer.io.table import Table
+from mercer.io.text import GZIP, Rewound, decoded, encoding
+
+_LOOK = 4096  # bytes of text that tell the encoding
+
+
+def standard_input(where: str, rows: int, selection: Selection) -> Iterator[Table]:
+    """Stream .npy, JSON lines or separated text, also compressed by gzip; Parquet is read into memory first."""
+    stream: IO[bytes] = sys.stdin.buffer
+    start = stream.read(len(npy.MAGIC))
+    if start.startswith(GZIP):
+        stream = gzip.GzipFile(fileobj=_rewound(start, stream))  # type: ignore[assignment]
+        start = stream.read(len(npy.MAGIC))
+    if start == npy.MAGIC:
+        return npy.tables(npy.stream_rows(stream, where, rows), where, selection)
+    if start.startswith(parquet.MAGIC):
+        return parquet.parquet_tables(io.BytesIO(start + stream.read()), where, rows, selection)
+    return _text(start, stream, where, rows, selection)
+
+
+def _text(start: bytes, stream: IO[bytes], where: str, rows: int, selection: Selection) -> Iterator[Table]:
+    start += stream.readline(_LOOK)
+    lines = decoded(_rewound(start, stream), encoding(start))
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+        return json_lines(lines, where, rows, selection)
+    return line_chunks(lines, where, rows, selection)
+
+
+def _rewound(start: bytes, stream: IO[bytes]) -> IO[bytes]:
+    return io.BufferedReader(Rewound(start, stream))

@@ -1,0 +1,129 @@
+"""Which columns of a file are taken as numbers, which are kept as they are, and what happens to missing cells."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.errors import DataFileError, MissingCellError
+from mercer.io.table import Table
+
+MISSING = frozenset(
+    ["", "-", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "na", "nan", "null", "none"]
+)
+"""Cells that stand for a value that is not known."""
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Positions of the columns to take as numbers and of those to keep, and the names that belong to them."""
+
+    take: tuple[int, ...]
+    keep: tuple[int, ...]
+    names: tuple[str, ...] | None  # of `take`, where the file has names
+    kept_names: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is wanted of a file. Columns are found by name; where a file has no names, by position, counted from 0.
+
+    columns : the columns to take, in this order; None: all that hold numbers.
+    exclude : columns to leave out.
+    keep : columns to pass on beside the numbers as they are, such as ids and dates.
+    missing : "as-is" passes NaN and infinity on, and refuses cells that hold no number; "error" refuses all of these;
+        "drop" leaves out rows with missing cells; "mark" puts NaN where a cell is missing.
+    by_position : `columns` are those of a model; a file without names is matched with them by position.
+    """
+
+    columns: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    missing: str = "as-is"
+    by_position: bool = False
+
+    @property
+    def fills(self) -> bool:
+        """Tell whether missing cells are read as NaN."""
+        return self.missing in ("drop", "mark")
+
+    def pick(self, where: str, names: Sequence[str] | None, numeric: Sequence[bool]) -> Pick:
+        """Choose among the columns of a file, of which `numeric` tells which hold numbers."""
+        own = list(names) if names is not None else [str(i) for i in range(len(numeric))]
+        keep = positions(where, own, self.keep)
+        apart = {*keep, *positions(where, own, self.exclude)}
+        left_out: list[int] = []
+        if self.columns is None or (names is None and self.by_position):
+            rest = [i for i in range(len(own)) if i not in apart]
+            left_out = [i for i in rest if not numeric[i]]
+            take = [i for i in rest if numeric[i]]
+        else:
+            take = positions(where, [own[i] if i not in apart else "" for i in range(len(own))], self.columns)
+        if not take:
+            raise DataFileError(
+                f"{where} has no column of numbers to use; its columns are {shortened(own)}. "
+                "At least one column of numbers is needed."
+            )
+        named = None if names is None else tuple(own[i] for i in take)
+        return Pick(tuple(take), tuple(keep), named, tuple(own[i] for i in keep), tuple(own[i] for i in left_out))
+
+
+def positions(where: str, names: Sequence[str], columns: Iterable[str]) -> list[int]:
+    """Find the wanted columns among the names of a file."""
+    known = {name: i for i, name in reversed(list(enumerate(names)))}
+    missing = [column for column in columns if column not in known]
+    if missing:
+        raise DataFileError(
+            f"{where} has no column {', '.join(map(repr, missing))}; it has {shortened([n for n in names if n])}. "
+            "Add what is missing or name other columns."
+        )
+    return [known[column] for column in columns]
+
+
+def distinct(names: Sequence[str], where: str | None = None) -> tuple[str, ...]:
+    """Make equal names distinct as pandas does: the second `a` becomes `a.1`; warn about it where a file is named."""
+    used, result, counts = set(names), [], dict.fromkeys(names, 0)
+    seen: set[str] = set()
+    for name in names:
+        new = name
+        while new in seen or (new != name and new in used):
+            counts[name] += 1
+            new = f"{name}.{counts[name]}"
+        seen.add(new)
+        result.append(new)
+    changed = [new for old, new in zip(names, result, strict=True) if old != new]
+    if changed and where is not None:
+        warnings.warn(
+            f"{where} has columns of the same name; the later ones are called {shortened(changed)}.", stacklevel=2
+        )
+    return tuple(result)
+
+
+def shortened(names: Sequence[str], most: int = 12) -> str:
+    """List names, of many only the first."""
+    shown = ", ".join(names[:most])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown
+
+
+def settled(table: Table, where: str, missing: str) -> Table:
+    """Do with NaN and infinite values what `missing` of a `Selection` asks for."""
+    if missing == "as-is":
+        return table
+    absent = np.isnan(table.values)
+    infinite = np.isinf(table.values)
+    if infinite.any():
+        raise DataFileError(f"{_place(table, where, infinite)} holds an infinite value. Mend the cell or drop the row.")
+    if not absent.any() or missing == "mark":
+        return table
+    if missing == "error":
+        raise MissingCellError(f"{_place(table, where, absent)} is missing (NaN).")
+    whole = ~absent.any(axis=1)
+    return replace(table[whole], dropped=table.rows[~whole])
+
+
+def _place(table: Table, where: str, wrong: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
+    row, column = np.argwhere(wrong)[0]
+    name = f"column {column} (counted from 0)" if table.names is None else f"column {table.names[column]!r}"
+    return f"{where}, row {table.rows[row]} (counted from 0), {name}"

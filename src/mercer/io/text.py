@@ -1,0 +1,64 @@
+"""Text of files and pipes: compressed or not, in UTF-8, UTF-16 or the encoding of Western Windows."""
+
+import gzip
+import io
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from pathlib import Path
+from typing import IO, Any, TextIO
+
+GZIP = b"\x1f\x8b"
+_LOOK = 65_536  # bytes that tell the encoding
+
+
+class Rewound(io.RawIOBase):
+    """A stream of which some bytes were read to see what it is, with these bytes in front again."""
+
+    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
+        self._start, self._rest = start, rest
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with what comes next."""
+        piece = self._start[: len(buffer)] or self._rest.read(len(buffer))
+        self._start = self._start[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file, uncompressed where its name ends with .gz."""
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a text file, with the encoding that it seems to have."""
+    return decoded(open_bytes(path), encoding_of(path))
+
+
+def encoding_of(path: Path) -> str:
+    """Tell the encoding of a text file."""
+    with open_bytes(path) as stream:
+        return encoding(stream.read(_LOOK))
+
+
+def decoded(stream: IO[bytes], name: str) -> TextIO:
+    """Read a stream as text. Letters that the encoding does not have can stand only in names and in texts."""
+    return io.TextIOWrapper(stream, encoding=name, errors="replace")
+
+
+def encoding(start: bytes) -> str:
+    """Tell the encoding of a text by its first bytes."""
+    if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in start[:4]:  # a digit or Latin letter in UTF-16 has one byte of zero
+        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+    if start.startswith(BOM_UTF8):
+        return "utf-8-sig"
+    try:
+        start[: start.rfind(b"\n") + 1].decode("utf-8")  # whole lines: the last one may end within a letter
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
