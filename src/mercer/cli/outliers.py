@@ -69,7 +69,7 @@ def outliers(
         if save is not None:
             judge.save(save)
         judging = source.to_judge(
-            judge, data, observers, exclude=exclude, kept=(ids, times), missing=missing, means=means
+            judge, data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing, means=means
         )
         if known is not None and train is None and rows is None:
             judging.held = known  # as standard input can be read only once, and others need not be
@@ -85,10 +85,10 @@ def _learn(
     """Fit the detector; return the rows that it has learned from, and the means that fill their missing cells."""
     known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
     summary = ColumnSummary().update(known.values)
-    means = summary.filling(known.names) if learning.selection.missing == "mark" else None
+    means = summary.filling(known.columns) if learning.selection.missing == "mark" else None
     if means is not None:
         known = replace(known, values=filled(known.values, means))
-    for hint in hints(summary, known.names):
+    for hint in hints(summary, known.columns):
         console.say(hint)
     judge.estimator = _estimator(method, len(known), seed)
     judge.observers = learning.observers

@@ -99,6 +99,7 @@ def to_judge(
     data: str,
     observers: tuple[Observer, ...],
     *,
+    columns: str | None = None,
     exclude: str | None = None,
     kept: Iterable[str | None] = (),
     missing: Missing | None = None,
@@ -106,7 +107,10 @@ def to_judge(
 ) -> Source:
     """Return the rows to put through a model, with its columns found by name; means as the model has them, or these."""
     names = getattr(model, "feature_names_in_", None)
-    columns = None if names is None else tuple(str(name) for name in names)
+    if names is not None:
+        wanted: tuple[str, ...] | None = tuple(str(name) for name in names)
+    else:
+        wanted = None if columns is None else split_names(columns)
     keep = tuple(name for text in kept for name in split_names(text))
     missing = missing or _own_rule(model)
     if missing is Missing.mean and means is None:
@@ -116,19 +120,18 @@ def to_judge(
             "This model does not know the means of its training rows. Fit it with --missing mean or --scale, or use "
             "--missing drop."
         )
-    selection = Selection(columns, split_names(exclude), keep, _MODES[missing], by_position=True)
+    selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
     return Source(data, selection, observers, means)
 
 
-def hints(summary: ColumnSummary, names: tuple[str, ...] | None) -> Iterator[str]:
+def hints(summary: ColumnSummary, columns: tuple[str, ...]) -> Iterator[str]:
     """Say what a user should know about the columns that a model learns from."""
     if len(summary.constant()) == summary.n_columns:
         yield "Warning: all columns are constant, so there is nothing to learn from these rows."
     for column in summary.counting():
-        name = column if names is None else names[column]
         yield (
-            f"Column {name} counts from row to row, as a row number or a time does. If it is one, leave it out: "
-            f"--exclude {name}"
+            f"Column {columns[column]} counts from row to row, as a row number or a time does. If it is one, leave it "
+            f"out: --exclude {columns[column]}"
         )
 
 

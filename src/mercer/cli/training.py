@@ -24,6 +24,7 @@ class Trainer:
     scale: Scale
     fills: bool  # missing cells by means
     names: tuple[str, ...] | None = None
+    columns: tuple[str, ...] = ()
     summary: ColumnSummary = field(default_factory=ColumnSummary)
     _prepared: PreparedModel | None = None
 
@@ -60,7 +61,7 @@ class Trainer:
         return iter(again)
 
     def _fit(self, estimator: Any, table: Table) -> Any:
-        self.names = table.names
+        self.names, self.columns = table.names, table.columns
         if self._prepared is None:
             self._prepare([table.values])
         estimator.observers = self.source.observers
@@ -76,13 +77,13 @@ class Trainer:
         return self._result(estimator)
 
     def _noted(self, table: Table, values: Any) -> Any:
-        self.names = table.names
+        self.names, self.columns = table.names, table.columns
         return values
 
     def _prepare(self, chunks: Iterable[Any]) -> None:
         self.summary = summary_of(chunks)
         scaling = self.summary.scaling(self.scale.kind)
-        self._prepared = PreparedModel(None, scaling, self.summary.filling(self.names), str(self.scale))
+        self._prepared = PreparedModel(None, scaling, self.summary.filling(self.columns), str(self.scale))
         self._prepared.missing = str(Missing.mean if self.fills else Missing.error)
 
     @property
@@ -103,11 +104,10 @@ class Trainer:
 
     def hints(self) -> Iterator[str]:
         """Say what a user should know about the columns."""
-        yield from hints(self.summary, self.names)
+        yield from hints(self.summary, self.columns)
         found = self.summary.dominant() if self.scale is Scale.none else None
         if found is not None:
-            column = found[0] if self.names is None else self.names[found[0]]
             yield (
-                f"Column {column} holds {found[1]:.0%} of the variance of all columns and decides nearly alone; "
-                "--scale soft lets all columns count."
+                f"Column {self.columns[found[0]]} holds {found[1]:.0%} of the variance of all columns and decides "
+                "nearly alone; --scale soft lets all columns count."
             )

@@ -42,9 +42,10 @@ class Display:
         self._events: dict[str, Event] = {}
         self._started: dict[str, float] = {}
         self._tasks: dict[str, Any] = {}
+        self._begun = time.monotonic()
+        self._ended = False
 
     def __enter__(self) -> "Display":
-        self._begun = time.monotonic()
         self._timer.start()
         return self
 
@@ -55,8 +56,6 @@ class Display:
             if self._bars is not None:
                 self._bars.stop()
                 self._bars = None
-
-    _ended = False
 
     def __call__(self, event: Event) -> None:
         """Take note of an event, and draw it if the display is there."""
@@ -83,6 +82,7 @@ class Display:
             self._bars.start()
             if not self._events:
                 self._tasks[""] = self._bars.add_task("working", total=None, state="")
+                self._bars.tasks[-1].start_time = self._bars.get_time() - (time.monotonic() - self._begun)
             for event in list(self._events.values()):
                 self._draw(event)
 
@@ -93,6 +93,7 @@ class Display:
                 self._bars.remove_task(self._tasks.pop(""))
             name = _NAMES.get(event.stage, event.stage)
             self._tasks[event.stage] = self._bars.add_task(name, total=event.total, state="")
+            self._bars.tasks[-1].start_time = self._bars.get_time() - (time.monotonic() - self._started[event.stage])
         total = None if event.total is None else max(event.total, event.step)
         left = _time_left(event, time.monotonic() - self._started[event.stage])
         self._bars.update(self._tasks[event.stage], completed=event.step, total=total, state=_state(event) + left)

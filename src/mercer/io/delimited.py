@@ -1,6 +1,7 @@
 """Rows from comma-, semicolon-, tab- or space-separated text, with errors that name line and column."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from mercer.io.table import Table, rebatch
 from mercer.io.text import encoding_of, open_text
 
 _PIECE = 1024  # lines converted at a time by the plain reader
+_SEPARATOR_LINE = re.compile('"?sep=."?', re.IGNORECASE)
 _ARROW_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")
 
 
@@ -22,16 +24,17 @@ class _Plan:
     """How a text is read: its dialect, the columns to take, and what an empty cell means."""
 
     def __init__(self, head: Sequence[str], where: str, selection: Selection) -> None:
-        dialect = sniff(head, where)
+        # Excel is told the separator by a line such as `sep=;`, which is no row
+        self.skip = int(bool(head) and _SEPARATOR_LINE.fullmatch(head[0].strip()) is not None)
+        dialect = sniff(head[self.skip :], where)
         if dialect is None:
             raise DataFileError(f"{where} is empty; at least one row of numbers is needed.")
         self.where, self.dialect, self.fills = where, dialect, selection.fills
         self.pick: Pick = selection.pick(where, dialect.names, dialect.numeric)
 
     def table(self, values: Any, kept: Any) -> Table:
-        pick = self.pick
-        texts = None if not pick.keep else np.asarray(kept, dtype=object).reshape(len(values), len(pick.keep))
-        return Table(values, pick.names, texts, pick.kept_names, pick.left_out)
+        width = len(self.pick.keep)
+        return self.pick.table(values, np.asarray(kept, dtype=object).reshape(-1, width) if width else None)
 
 
 def file_chunks(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
@@ -78,7 +81,7 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
         path,
         arrow.ReadOptions(
             column_names=keys,
-            skip_rows=0 if dialect.names is None else 1,
+            skip_rows=plan.skip + (dialect.names is not None),
             encoding="utf8" if encoding.startswith("utf-8") else encoding,
         ),
         arrow.ParseOptions(delimiter=dialect.delimiter),
@@ -95,8 +98,8 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
 
 
 def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
-    reader = csv.reader(lines, delimiter=plan.dialect.delimiter, skipinitialspace=True)
-    numbered = _records(reader, plan.where)
+    reader = csv.reader(islice(lines, plan.skip, None), delimiter=plan.dialect.delimiter, skipinitialspace=True)
+    numbered = _records(reader, plan.where, plan.skip)
     for _ in range(plan.dialect.names is not None):
         next(numbered)
     while piece := list(islice(numbered, _PIECE)):
@@ -104,13 +107,15 @@ def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
         yield plan.table(values, [[row[i] for i in plan.pick.keep] for _, row in piece])
 
 
-def _records(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
+def _records(reader: Any, where: str, skipped: int) -> Iterator[tuple[int, list[str]]]:
     try:
         for row in reader:
             if row:
-                yield reader.line_num, row
+                yield reader.line_num + skipped, row
     except csv.Error as error:
-        raise DataFileError(f"{where}, line {reader.line_num} cannot be split into cells ({error}).") from error
+        raise DataFileError(
+            f"{where}, line {reader.line_num + skipped} cannot be split into cells ({error})."
+        ) from error
 
 
 def _convert(row: Sequence[str], line: int, plan: _Plan) -> list[float]:

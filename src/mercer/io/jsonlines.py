@@ -48,7 +48,7 @@ def _table(piece: list[tuple[int, Row]], where: str, fields: list[Any], pick: Pi
     if pick.keep:
         texts = [["" if (cell := _cell(row, fields[i])) is None else str(cell) for i in pick.keep] for _, row in piece]
         kept = np.array(texts, dtype=object)
-    return Table(np.array(values, dtype=np.float64), pick.names, kept, pick.kept_names, pick.left_out)
+    return pick.table(np.array(values, dtype=np.float64), kept)
 
 
 def _parse(line: str, number: int, where: str) -> Row:

@@ -23,7 +23,7 @@ def tables(pieces: Iterable[Array], where: str, selection: Selection) -> Iterato
         pick = selection.pick(where, None, [True] * values.shape[1])
         kept = np.array(values[:, pick.keep].astype(str), dtype=object) if pick.keep else None
         whole = pick.take == tuple(range(values.shape[1]))
-        yield Table(values if whole else values[:, pick.take], None, kept, pick.kept_names)
+        yield pick.table(values if whole else values[:, pick.take], kept)
 
 
 def mapped_rows(path: Path, rows: int) -> Iterator[Array]:

@@ -67,7 +67,7 @@ def _table(batch: Any, places: list[int], pick: Pick, where: str, strict: bool) 
     if pick.keep:
         texts = [["" if cell is None else str(cell) for cell in batch.column(places[i]).to_pylist()] for i in pick.keep]
         kept = np.array(texts, dtype=object).T
-    return Table(values, pick.names, kept, pick.kept_names, pick.left_out)
+    return pick.table(values, kept)
 
 
 def _numbers(column: Any, name: str, where: str, strict: bool) -> npt.NDArray[Any]:

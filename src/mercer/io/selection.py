@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.errors import DataFileError, MissingCellError
-from mercer.io.table import Table
+from mercer.io.table import Table, Texts
 
 MISSING = frozenset(
     ["", "-", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "na", "nan", "null", "none"]
@@ -24,6 +25,11 @@ class Pick:
     names: tuple[str, ...] | None  # of `take`, where the file has names
     kept_names: tuple[str, ...]
     left_out: tuple[str, ...]
+    columns: tuple[str, ...]  # of `take`: names, or positions where the file has no names
+
+    def table(self, values: Array, kept: Texts | None) -> Table:
+        """Return the rows with these columns."""
+        return Table(values, self.names, kept, self.kept_names, self.left_out, self.columns)
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,8 @@ class Selection:
                 f"{where} has no column of numbers to use; its columns are {shortened(own)}. "
                 "At least one column of numbers is needed."
             )
-        named = None if names is None else tuple(own[i] for i in take)
-        return Pick(tuple(take), tuple(keep), named, tuple(own[i] for i in keep), tuple(own[i] for i in left_out))
+        columns, kept_names, others = (tuple(own[i] for i in some) for some in (take, keep, left_out))
+        return Pick(tuple(take), tuple(keep), None if names is None else columns, kept_names, others, columns)
 
 
 def positions(where: str, names: Sequence[str], columns: Iterable[str]) -> list[int]:
@@ -125,5 +131,6 @@ def settled(table: Table, where: str, missing: str) -> Table:
 
 def _place(table: Table, where: str, wrong: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
     row, column = np.argwhere(wrong)[0]
-    name = f"column {column} (counted from 0)" if table.names is None else f"column {table.names[column]!r}"
-    return f"{where}, row {table.rows[row]} (counted from 0), {name}"
+    name = table.columns[column]
+    shown = f"column {name} (both counted from 0)" if table.names is None else f"(counted from 0), column {name!r}"
+    return f"{where}, row {table.rows[row]}{',' if table.names is None else ''} {shown}"

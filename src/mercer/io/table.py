@@ -26,6 +26,7 @@ class Table:
     kept: Texts | None = None  # (n, k): cells of the columns to keep, such as ids, as the file has them
     kept_names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # columns that hold no numbers
+    columns: tuple[str, ...] = ()  # what a user calls the columns: their names, or their positions in the file
     rows: IntArray = field(default_factory=_no_rows)  # (n,): number of each row in the file, from 0
     dropped: IntArray = field(default_factory=_no_rows)  # numbers of the rows with missing cells that are not here
 

@@ -72,9 +72,9 @@ class ColumnSummary:
         """The number of columns."""
         return len(self._mean) if self._n else 0
 
-    def filling(self, names: Sequence[str] | None = None) -> Array:
+    def filling(self, names: Sequence[str]) -> Array:
         """Return the mean of each column, which stands for missing cells, or say which column has none."""
-        empty = [str(i) if names is None else names[i] for i in map(int, np.flatnonzero(self._count == 0))]
+        empty = [names[i] for i in map(int, np.flatnonzero(self._count == 0))]
         if empty:
             raise DataFileError(f"No row has a value in the column {', '.join(empty)}. Leave it out with --exclude.")
         return self._mean
