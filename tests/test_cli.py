@@ -1,5 +1,6 @@
 """The command line from end to end: every command, every format, and failures that end in one line."""
 
+import gzip
 import io
 import re
 import subprocess
@@ -183,6 +184,31 @@ def test_wrong_files_end_in_one_line(tmp_path, data, model):
 def test_debug_shows_the_error_itself_wherever_it_stands(tmp_path):
     for args in (["--debug", "info", "none"], ["info", "none", "--debug"]):
         assert isinstance(CliRunner().invoke(app, args).exception, FileNotFoundError)
+
+
+def test_a_defect_ends_in_one_line_too(data, tmp_path, monkeypatch):
+    def broken(*args, **kwargs):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(mercer.KernelPCA, "fit", broken)
+    told = run("fit", data, "-o", tmp_path / "m", code=1).stderr
+    assert told.splitlines() == [
+        "Error: KeyError: 'lost'. This is a defect of mercer; please report it with what --debug shows."
+    ]
+    assert isinstance(CliRunner().invoke(app, ["fit", str(data), "-o", "m", "--debug"]).exception, KeyError)
+
+
+def test_wrong_commands_and_options_show_the_usage():
+    for args in (["nothing"], ["fit"], ["fit", "x.csv", "-o", "m", "--missing", "guess"]):
+        told = run(*args, code=2).stderr
+        assert "Usage" in told
+        assert "defect" not in told
+
+
+def test_a_cut_off_gzip_file_ends_in_one_line(tmp_path):
+    whole = gzip.compress(b"a,b\n" + b"1.5,2.5\n" * 5000)
+    (tmp_path / "x.csv.gz").write_bytes(whole[: len(whole) // 2])
+    assert "ended before" in failure("fit", tmp_path / "x.csv.gz", "-o", tmp_path / "m")
 
 
 def test_the_command_says_what_to_install(monkeypatch, capsys):

@@ -26,7 +26,7 @@ def info(model: Model) -> None:
         console.show("Components", _spectrum(saved.estimator_))
         return
     if isinstance(saved, PreparedModel):
-        console.show("Before the model", _listed({"columns scaled": saved.scale, "missing cells": saved.missing}))
+        console.show("Before the model", _listed(_of_preparation(saved)))
         saved = saved.estimator
     console.show(str(model), _listed(_facts(saved, model)))
     console.show("Components", _spectrum(saved))
@@ -39,6 +39,12 @@ def _listed(facts: dict[str, str]) -> Table:
     for name, value in facts.items():
         table.add_row(name, value)
     return table
+
+
+def _of_preparation(model: PreparedModel) -> dict[str, str]:
+    names = shortened([str(name) for name in getattr(model, "feature_names_in_", ())])
+    facts = {"columns scaled": model.scale, "missing cells": model.missing, "names of columns": names}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _of_detector(detector: KernelOutlierDetector) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The root of the command line: version, help, and errors that end in one line."""
 
 import warnings
+import zlib
 from typing import Annotated, Any
 
 import typer
@@ -10,12 +11,12 @@ import mercer
 from mercer.cli import console, demo, denoise, fit, info, outliers, project, reproduce, track
 from mercer.errors import MercerError
 
-# What goes wrong because of data, files or parameters; anything else is a defect and shows its traceback.
-_USER_ERRORS = (MercerError, ValueError, TypeError, OSError, MemoryError)
+# What goes wrong because of data, files or parameters; anything else is a defect of this program.
+_USER_ERRORS = (MercerError, ValueError, TypeError, OSError, MemoryError, EOFError, zlib.error)
 
 
 class Group(TyperGroup):
-    """Commands whose errors about data end as one red line and exit code 2, or with --debug as they are."""
+    """Commands whose errors end as one red line and exit code 2 (1 for a defect), or with --debug as they are."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Let --debug stand anywhere, since it is added to a command that has just failed."""
@@ -31,13 +32,20 @@ class Group(TyperGroup):
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             try:
                 return super().invoke(ctx)
-            except BrokenPipeError:
-                raise  # the reader of our output has gone, as `head` does; nothing is wrong
-            except _USER_ERRORS as error:
-                if ctx.params.get("debug"):
+            except (BrokenPipeError, typer.Abort):
+                raise  # the reader of our output has gone, as `head` does, or the user has: nothing is wrong
+            except Exception as error:
+                if ctx.params.get("debug") or hasattr(error, "exit_code"):  # typer says itself what is wrong
                     raise
-                console.fail(error)
-                raise typer.Exit(2) from error
+                ours = isinstance(error, _USER_ERRORS)
+                console.fail(error if ours else _defect(error))
+                raise typer.Exit(2 if ours else 1) from error
+
+
+def _defect(error: Exception) -> Exception:
+    return RuntimeError(
+        f"{type(error).__name__}: {error}. This is a defect of mercer; please report it with what --debug shows."
+    )
 
 
 app = typer.Typer(cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -58,7 +66,8 @@ def root(
 ) -> None:
     """Kernel PCA on files: fit a model, project, score and denoise rows with it, or clean an image.
 
-    Files are told by their suffix: .npy, .npz, .csv, .tsv, .parquet, .jsonl; - is standard input or output.
+    Files are told by their suffix: .npy, .npz, .csv, .tsv, .parquet, .jsonl, texts also with .gz; - is standard input
+    or output. Columns that hold no numbers are left out; a model finds its columns in new files by their names.
     """
 
 

@@ -83,8 +83,9 @@ class Trainer:
     def _prepare(self, chunks: Iterable[Any]) -> None:
         self.summary = summary_of(chunks)
         scaling = self.summary.scaling(self.scale.kind)
-        self._prepared = PreparedModel(None, scaling, self.summary.filling(self.columns), str(self.scale))
-        self._prepared.missing = str(Missing.mean if self.fills else Missing.error)
+        missing = Missing.mean if self.fills else Missing.error
+        means = self.summary.filling(self.columns)
+        self._prepared = PreparedModel(None, scaling, means, str(self.scale), str(missing))
 
     @property
     def _prepares(self) -> bool:
@@ -95,12 +96,12 @@ class Trainer:
 
     def _result(self, estimator: Any) -> Any:
         """Return what is to be saved: the estimator alone where its rows were taken as they are."""
+        model = estimator
+        if self._prepares and self._prepared is not None:
+            model, model.estimator = self._prepared, estimator
         if self.names is not None:
-            estimator.feature_names_in_ = np.array(self.names, dtype=object)
-        if not self._prepares or self._prepared is None:
-            return estimator
-        self._prepared.estimator = estimator
-        return self._prepared
+            model.feature_names_in_ = np.array(self.names, dtype=object)
+        return model
 
     def hints(self) -> Iterator[str]:
         """Say what a user should know about the columns."""

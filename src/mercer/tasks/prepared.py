@@ -10,6 +10,8 @@ from mercer.expansion import Expansion
 from mercer.io import persist
 from mercer.tasks.outlier_state import Scaling
 
+_PLAIN = ("estimator", "means", "scale", "missing", "feature_names_in_")
+
 
 class PreparedModel:
     """A fitted decomposition with the scaling of its columns and their means, as `mercer fit --scale` saves it.
@@ -26,6 +28,11 @@ class PreparedModel:
     scale : {"soft", "variance", "none"}
     missing : {"error", "mean"}
         "mean": NaN is replaced by the mean of the column in the training rows.
+
+    Attributes
+    ----------
+    feature_names_in_ : ndarray of strings
+        The names of the columns, where the training rows had them.
     """
 
     estimator: Any
@@ -34,20 +41,29 @@ class PreparedModel:
     scale: str
     missing: str
 
-    def __init__(self, estimator: Any = None, scaling: Any = None, means: Any = None, scale: str = "none") -> None:
-        self.estimator, self.scaling, self.means, self.scale = estimator, scaling, means, scale
-        self.missing = "error"
+    def __init__(
+        self, estimator: Any = None, scaling: Any = None, means: Any = None, scale: str = "none", missing: str = "error"
+    ) -> None:
+        self.estimator, self.scaling, self.means, self.scale, self.missing = estimator, scaling, means, scale, missing
 
     def prepared(self, X: Any) -> Array:
-        """Return rows as the estimator takes them."""
-        rows = np.asarray(X)
-        if rows.dtype not in (np.float32, np.float64):
-            rows = rows.astype(np.float64)
+        """Return rows as the estimator takes them; of a data frame, the columns that the model knows by name."""
+        rows = self._numbers(X)
         if rows.ndim != 2 or rows.shape[1] != len(self.means):
             raise ValueError(f"X has the shape {rows.shape}; this model needs rows of {len(self.means)} features.")
         if self.missing == "mean":
             rows = filled(rows, self.means)
         return self.scaling(rows)
+
+    def _numbers(self, X: Any) -> Array:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and hasattr(X, "columns"):
+            missing = [repr(name) for name in names if name not in X.columns]
+            if missing:
+                raise ValueError(f"X has no column {', '.join(missing)}, which the model was fitted on.")
+            X = X[list(names)]
+        rows = np.asarray(X)
+        return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
 
     def transform(self, X: Any) -> Array:
         """Return the scores of rows on the components, (n_samples, n_components)."""
@@ -76,11 +92,6 @@ class PreparedModel:
         """The number of columns."""
         return len(self.means)
 
-    @property
-    def feature_names_in_(self) -> Any:
-        """The names of the columns, where the training rows had them."""
-        return self.estimator.feature_names_in_
-
     # -- files ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -92,17 +103,14 @@ class PreparedModel:
         return {}
 
     def _saved_state(self) -> dict[str, Any]:
-        return {
-            "estimator": self.estimator,
-            "scaling": [self.scaling.mean, self.scaling.unit],
-            "means": self.means,
-            "scale": self.scale,
-            "missing": self.missing,
-        }
+        state = {name: getattr(self, name) for name in _PLAIN if hasattr(self, name)}
+        return {**state, "scaling": [self.scaling.mean, self.scaling.unit]}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
-        self.estimator, self.scaling = state["estimator"], Scaling(*state["scaling"])
-        self.means, self.scale, self.missing = state["means"], state["scale"], state["missing"]
+        for name in _PLAIN:
+            if name in state:
+                setattr(self, name, state[name])
+        self.scaling = Scaling(*state["scaling"])
 
 
 def training_means(model: Any) -> Array | None:
