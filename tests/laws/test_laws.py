@@ -3,41 +3,24 @@
 import inspect
 import pickle
 import warnings
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer.errors import NotSaveableError
 from mercer.io.persist import CLASSES
+from public_estimators import ESTIMATORS, make
 
-
-def public_estimators() -> dict[str, type]:
-    """All estimator classes among the package's public names and in the list of what a file may hold."""
-    named = {name: getattr(mercer, name) for name in mercer.__all__}
-    named |= {name: getattr(import_module(module), name) for name, module in CLASSES.items()}
-    classes = {name: cls for name, cls in sorted(named.items()) if inspect.isclass(cls)}
-    return {name: cls for name, cls in classes.items() if issubclass(cls, BaseEstimator)}
-
-
-ESTIMATORS = public_estimators()
 DECOMPOSITIONS = {name: cls for name, cls in ESTIMATORS.items() if hasattr(cls, "reconstruction_error")}
-USUAL = {"n_components": 3, "kernel": "rbf", "gamma": 0.2, "random_state": 0}
 
 every_estimator = pytest.mark.parametrize("cls", ESTIMATORS.values(), ids=ESTIMATORS)
 every_decomposition = pytest.mark.parametrize("cls", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS)
-
-
-def make(cls: type, **more) -> BaseEstimator:
-    """An instance with ordinary values for those of the usual parameters that the class has."""
-    known = inspect.signature(cls).parameters
-    return cls(**{name: value for name, value in {**USUAL, **more}.items() if name in known})
 
 
 @pytest.fixture

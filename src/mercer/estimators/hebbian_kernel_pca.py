@@ -194,7 +194,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn in passes over the rows of X, dense or CSR."""
-        X = check_rows(self, X, reset=True, copy=self._precomputed)
+        X = check_rows(self, X, reset=True, copy=self._precomputed or self.landmarks is None)
         if self._precomputed:
             X = check_square(X)
         kernel, rng = self._make_kernel(X), generator(self.random_state)

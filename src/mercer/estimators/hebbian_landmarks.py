@@ -12,7 +12,7 @@ from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import check_landmarks, check_rows, component_count, generator, validated
 from mercer.events import Channel, History
 from mercer.kernels.functions import Kernel
-from mercer.kernels.landmark_map import LandmarkMap
+from mercer.kernels.landmark_map import LandmarkMap, require_span
 from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.eigen import EigenOptions
 from mercer.solvers.exact import fit_exact
@@ -75,8 +75,9 @@ class LandmarkLearning(KernelDecomposition):
     def _space(self, kernel: Kernel, X: Points, rng: Any) -> LandmarkMap:
         if self.landmarks is None or isinstance(self.landmarks, Integral):
             chosen = select_landmarks(kernel, X, self._wanted, self.selection, rng)
-            return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
-        return LandmarkMap.of(kernel, check_landmarks(self.landmarks, X.shape[1]))
+        else:
+            chosen = check_landmarks(self.landmarks, X.shape[1])
+        return require_span(LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False)))
 
     @property
     def _wanted(self) -> int:
@@ -124,7 +125,7 @@ class LandmarkLearning(KernelDecomposition):
         rows = X if self._pending is None else stack_rows(self._pending, X)
         self._kernel = self._make_kernel(rows)  # gamma="median" of all rows so far
         if n_rows(rows) < self._rows_to_wait_for:
-            self._wait(rows)
+            self._wait(X.copy() if self._pending is None else rows)
             return
         space = self._space(self._kernel, rows, rng)
         gain = self._landmark_gain(space, rows, n_rows(space.points))
@@ -149,8 +150,8 @@ class LandmarkLearning(KernelDecomposition):
         return 1 if self.init is not None else 2 * self._count_quietly(_STREAM_LANDMARKS)
 
     def _wait(self, rows: Points) -> None:
-        """Keep a copy of the rows, and be exact meanwhile."""
-        self._pending = rows.copy()
+        """Keep the rows, and be exact meanwhile."""
+        self._pending = rows
         r = min(n_rows(rows), self._count_quietly(n_rows(rows)))
         self.expansion_ = fit_exact(
             self._kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center

@@ -126,7 +126,7 @@ class L1KernelPCA(KernelDecomposition):
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Extract the components of the rows of X, dense or CSR."""
-        X = check_rows(self, X, reset=True, copy=self._precomputed)
+        X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:
             X = check_square(X)
         self.expansion_, found = self._solve(self._make_kernel(X), X)

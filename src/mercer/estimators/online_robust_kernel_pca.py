@@ -25,7 +25,7 @@ from mercer.estimators.validation import (
 )
 from mercer.expansion import Expansion
 from mercer.kernels.functions import Kernel
-from mercer.kernels.landmark_map import LandmarkMap, require_rows
+from mercer.kernels.landmark_map import LandmarkMap, require_rows, require_span
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.solvers.online_robust import FEATURE_MAPS, UPDATES, OnlineOptions, OnlineState, given_start
 from mercer.solvers.online_run import EmpiricalMap, OnlineRun, Space, start_run
@@ -218,7 +218,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
                 run, weights = self._open(rows[:needed], rows, space)
                 self._pending, X = None, rows[len(weights) :]
             else:
-                self._pending = rows
+                self._pending = rows = X.copy() if self._pending is None else rows
                 if run is None or n_rows(rows) >= _GROWTH * self._started:
                     run, weights = self._wait(rows, space)
                     self._started, X = n_rows(rows), X[:0]
@@ -269,12 +269,14 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         return OnlineOptions(r, self.update, self.psi, beta, xi, bool(self.safeguard), int(self.block_size))
 
     def _space(self, kernel: Kernel, X: Points, most: int) -> Space:
-        points = self._points(kernel, X, most).astype(np.float64, copy=True)  # float32 points would lose digits
-        return LandmarkMap.of(kernel, points) if self.feature_map == "whitened" else EmpiricalMap(kernel, points)
+        points = self._points(kernel, X, most).astype(np.float64, copy=False)  # float32 points would lose digits
+        if self.feature_map == "empirical":
+            return EmpiricalMap(kernel, points)
+        return require_span(LandmarkMap.of(kernel, points))
 
     def _points(self, kernel: Kernel, X: Points, most: int) -> Points:
         if self.landmarks is None and n_rows(X) <= most:
-            return X
+            return X.astype(np.float64)
         if self.landmarks is None or isinstance(self.landmarks, Integral):
             count = most if self.landmarks is None else int(self.landmarks)
             return select_landmarks(kernel, X, count, self.selection, generator(self.random_state))

@@ -113,7 +113,7 @@ class R1KernelPCA(KernelDecomposition):
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the subspace of the rows of X, dense or CSR."""
-        X = check_rows(self, X, reset=True, copy=self._precomputed)
+        X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:
             X = check_square(X)
         self.expansion_, found = fit_r1(

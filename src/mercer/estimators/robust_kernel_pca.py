@@ -183,7 +183,7 @@ class RobustKernelPCA(KernelDecomposition):
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model to the rows of X, dense or CSR."""
-        X = check_rows(self, X, reset=True)
+        X = check_rows(self, X, reset=True, copy=self.landmarks is None and not self._precomputed)
         if self._precomputed:
             X = check_square(X)
         kernel = self._make_kernel(X)

@@ -88,13 +88,17 @@ def validated(method: _Method) -> _Method:
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True) -> Points:
-    """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice."""
+    """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice.
+
+    With copy=True the result shares no memory with X; rows that a model keeps need that, as callers reuse their arrays.
+    """
+    stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
     try:
         checked = validate_data(
             estimator,
             X,
             reset=reset,
-            copy=copy,
+            copy=copy and stays,
             accept_sparse="csr" if sparse else False,
             dtype="numeric",  # refuses digits in strings, which asking for floats would convert
         )
@@ -111,7 +115,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, spars
 def _with_short_indices(X: Points) -> Points:
     """Return a CSR matrix whose indices are 32 bits wide where they fit: not all of scikit-learn takes longer ones."""
     if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     return X
 
 
@@ -142,8 +146,8 @@ def generator(random_state: Any) -> np.random.RandomState:
 
 
 def check_landmarks(landmarks: Any, n_features: int) -> Points:
-    """Return landmarks that are given as rows, in float64: expansions on fewer digits lose too much."""
-    given: Points = check_array(landmarks, dtype=np.float64, input_name="landmarks", accept_sparse="csr")
+    """Return a copy of landmarks that are given as rows, in float64: expansions on fewer digits lose too much."""
+    given: Points = check_array(landmarks, dtype=np.float64, copy=True, input_name="landmarks", accept_sparse="csr")
     if given.shape[1] != n_features:
         raise ValueError(f"landmarks have {given.shape[1]} features; X has {n_features}.")
     return given

@@ -89,6 +89,16 @@ def require_rows(kernel: Kernel) -> None:
         )
 
 
+def require_span(space: LandmarkMap) -> LandmarkMap:
+    """Return the map, or fail where it has no coordinates because no landmark has a length in feature space."""
+    if space.rank == 0:
+        raise ValueError(
+            "All landmarks have k(x, x) = 0 (with kernel='linear' these are rows of zeros), so that nothing can be "
+            "learned in their span. Leave out such rows at the start, or pass `landmarks` that have a length."
+        )
+    return space
+
+
 def _inverse_root(K: Array, blocks: PointBlocks) -> Array:
     """Return R with R R^T = K^+, (m, q), so regularised that rounding errors cannot lengthen a mapped row.
 

@@ -99,7 +99,7 @@ def joined(model: IncrementalModel, other: Factors, cross: Array, rank: int) -> 
     """
     if not np.isfinite(cross).all():
         raise ValueError(_NOT_FINITE)
-    m, s = n_rows(model.points), len(model.singular)
+    s = len(model.singular)
     diagonal = np.concatenate([model.diagonal, other.diagonal])
     U = np.hstack([model.vectors, np.zeros((s, len(other.nu)))])
     U_values = np.hstack([model.values, model.vectors @ cross])
@@ -113,7 +113,7 @@ def joined(model: IncrementalModel, other: Factors, cross: Array, rank: int) -> 
     vectors, values = _straightened(Psi, turn[:, :s] @ U_values + turn[:, s:] @ J_values)
     nu, mean_values = _mean(model, other, cross)
     return IncrementalModel(
-        points=stack_rows(model.points, other.points) if m else other.points,
+        points=stack_rows(model.points, other.points),
         vectors=vectors,
         values=values,
         nu=nu,

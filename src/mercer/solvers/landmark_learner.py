@@ -91,7 +91,7 @@ class LandmarkLearner:
                 return points, None
             dictionary.extend(points)
         if len(dictionary) == 0:
-            return rows[:1], dictionary
+            return rows[:1].copy(), dictionary
         return dictionary.points, dictionary if len(dictionary) < wanted else None
 
     def _opened(self, points: Points, dictionary: AldDictionary | None, rows: Points) -> LandmarkStream:

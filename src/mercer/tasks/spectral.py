@@ -167,7 +167,7 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the clusters of the rows of X, dense or CSR."""
-        X = check_rows(self, X, reset=True)
+        X = check_rows(self, X, reset=True, copy=not self._precomputed)
         if self._precomputed:
             X = check_square(X)
         self._check_count(n_rows(X))
