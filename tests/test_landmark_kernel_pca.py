@@ -106,7 +106,7 @@ def test_the_reference_follows_a_mean_that_jumps(rng):
     found.add_block(rng.standard_normal((20, 3)), np.ones(20))
     Z = rng.standard_normal((2000, 3)) + 1e7
     for rows in np.split(Z, 20):
-        found.fade(0.01)
+        found = found.faded(0.01)
         found.add_block(rows.copy(), np.ones(100))
         found = found.settled()
     weights = 0.01 ** np.repeat(np.arange(19.0, -1, -1), 100)

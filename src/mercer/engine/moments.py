@@ -68,15 +68,18 @@ class Moments:
         self.squares += sign * other.squares
         self.own += sign * other.own
 
-    def fade(self, factor: float) -> None:
-        """Multiply all weights by a factor."""
+    def faded(self, factor: float) -> "Moments":
+        """Return the moments with all weights multiplied by a factor; itself if that is one."""
         if factor == 1.0:
-            return
-        self.total *= factor
-        self.product *= factor
-        self.weight *= factor
-        self.squares *= factor * factor
-        self.own *= factor
+            return self
+        return replace(
+            self,
+            total=self.total * factor,
+            product=self.product * factor,
+            weight=self.weight * factor,
+            squares=self.squares * factor * factor,
+            own=self.own * factor,
+        )
 
     def about(self, reference: Array) -> "Moments":
         """Return the same moments about another reference; itself if that is the same."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import check_landmarks, check_rows, component_count, generator, validated
 from mercer.events import Channel, History
@@ -97,6 +98,7 @@ class LandmarkLearning(KernelDecomposition):
 
     # -- streams -------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, going on from where the model stands.
@@ -178,12 +180,13 @@ class LandmarkLearning(KernelDecomposition):
     def _learn(self, X: Points) -> None:
         assert self._run is not None
         gain: Gain = self._kept_gain(self._length)
-        halvings, diverged = self._run.state.guard.halvings, False
+        run, halvings, diverged = self._run.copy(), self._run.state.guard.halvings, False
         try:
-            self._run.stream(X, gain, length=self._length, center=self.center, block_size=self.block_size)
+            run.stream(X, gain, length=self._length, center=self.center, block_size=self.block_size)
         except DivergedError:
             diverged = True
-        self._freeze(diverged, self._run.state.guard.halvings - halvings)
+        self._run = run
+        self._freeze(diverged, run.state.guard.halvings - halvings)
 
     def _freeze(self, diverged: bool, halvings: int = 0, unsettled: float = 0.0) -> None:
         assert self._run is not None

@@ -11,7 +11,8 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
-from mercer.estimators.advice import uneven
+from mercer.estimators.advice import uneven, user_level
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian import DivergedError, Guard
@@ -209,6 +210,7 @@ class HebbianPCA(KernelDecomposition):
         self._warn_after_passes(outcome)
         return self
 
+    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, going on from where the model stands."""
@@ -216,7 +218,7 @@ class HebbianPCA(KernelDecomposition):
         X = self._check_learnable(X, reset=first)
         if first:
             self._begin(X, generator(self.random_state), _SHORTEST)
-        halvings = self._state.guard.halvings
+        self._state, halvings = self._state.copy(), self._state.guard.halvings
         try:
             learn(self._state, X, self._gain, **self._options)
         except DivergedError:
@@ -251,7 +253,9 @@ class HebbianPCA(KernelDecomposition):
         r = min(n, _MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
         if r > p and self.n_components is not None:
             warnings.warn(
-                f"n_components={r} exceeds the {p} features; {p} components are learned.", UserWarning, stacklevel=5
+                f"n_components={r} exceeds the {p} features; {p} components are learned.",
+                UserWarning,
+                stacklevel=user_level(),
             )
         return np.asarray(np.linalg.qr(rng.standard_normal((p, min(r, p))))[0].T)
 
@@ -343,4 +347,4 @@ class HebbianPCA(KernelDecomposition):
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    warnings.warn(text, ConvergenceWarning, stacklevel=user_level())

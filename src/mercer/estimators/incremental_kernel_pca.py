@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.update_history import Record, UpdateHistory
 from mercer.estimators.validation import (
@@ -175,6 +176,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         self._learn(X, reference)
         return self
 
+    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Learn from the rows of X, going on from where the model stands. A chunk that fails leaves it as it was.
@@ -242,7 +244,7 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     def _settle(self, model: IncrementalModel, records: list[Record]) -> None:
         self._model, self.expansion_ = model, self._expansion_of(model)
-        self._history.extend(records)
+        self._history = self._history.extended(records)
 
     # -- the model -----------------------------------------------------------------------------------------------
 
@@ -279,7 +281,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         result, start = copy(self), time.perf_counter()
         with one_blas_thread():
             model = merged(self._model, other._model, self._kernel, self._options())
-        result._history = self._history.copy()
         result._settle(model, [self._record(model, time.perf_counter() - start)])
         return result
 

@@ -1,13 +1,14 @@
 """`LandmarkKernelPCA`: kernel PCA of streams and of large tables, in the span of a few landmarks."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -175,6 +176,7 @@ class LandmarkKernelPCA(KernelDecomposition):
         self._learn(X)
         return self
 
+    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X, going on from where the model stands. A chunk that fails leaves it as it was."""
@@ -213,8 +215,9 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _learn(self, X: Points) -> None:
         assert self._learner is not None
+        self._learner = copy(self._learner)
         self._learner.learn(X, generator(self.random_state))
-        self._solved.since += n_rows(X)
+        self._solved = replace(self._solved, since=self._solved.since + n_rows(X))
         if self.refresh is None:
             self._solved.expansion = None
         elif self._solved.since >= self.refresh:

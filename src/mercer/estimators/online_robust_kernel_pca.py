@@ -12,6 +12,8 @@ from sklearn.utils import check_array
 from mercer.apply.preimage import Anchors, feature_residual, find_preimages
 from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.psi import PSI_NAMES
+from mercer.estimators.advice import user_level
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -188,6 +190,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self._go_on(X, self._space(self._kernel, X, _FIT_LANDMARKS))
         return self
 
+    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Read the rows of X once, in order, going on from where the model stands.
@@ -223,6 +226,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
                     run, weights = self._wait(rows, space)
                     self._started, X = n_rows(rows), X[:0]
         if n_rows(X):
+            run = run.copy()
             more, learned = run.learn(X, self._channel())
             weights = np.concatenate([weights, more])
         self._run = run
@@ -309,7 +313,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
             "Learning diverged: numbers left their range. The last good state is kept, and the rows from there on were "
             f"not learned (weight 0). {advice}, or update='svd'.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=user_level(),
         )
 
     # -- pre-images ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What the updates of a stream did, in a record whose size is bounded."""
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,14 @@ class UpdateHistory:
         self._columns = {name: np.asarray(columns[name]).tolist() for name in ("update", *_NAMES)}
         self._stride = _stride_of(self._columns["update"])
 
-    def copy(self) -> "UpdateHistory":
-        """Return a history that can go on without changing this one."""
-        return UpdateHistory(self._columns)
+    def extended(self, records: Iterable[Record]) -> "UpdateHistory":
+        """Return the history with further records, in the order of the columns; this one stays as it is."""
+        longer = copy(self)
+        longer._columns = {name: values.copy() for name, values in self._columns.items()}
+        longer._append(records)
+        return longer
 
-    def extend(self, records: Iterable[Record]) -> None:
-        """Append records, in the order of the columns."""
+    def _append(self, records: Iterable[Record]) -> None:
         for record in records:
             numbers = self._columns["update"]
             last = numbers[-1] if numbers else 0

@@ -1,6 +1,6 @@
 """Hebbian kernel PCA on landmarks: the generalised Hebbian algorithm on phi_hat, for streams and for passes."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,10 @@ class LandmarkRun:
     space: LandmarkMap
     state: LinearState
     missing: float = 0.0  # sum over all rows of the squared length that the landmarks miss
+
+    def copy(self) -> "LandmarkRun":
+        """Return a run that can go on without changing this one."""
+        return replace(self, state=self.state.copy())
 
     def stream(self, X: Points, gain: Gain, *, length: int, center: bool, block_size: int) -> None:
         """Learn from each row once, in order."""

@@ -43,10 +43,11 @@ class LandmarkLearner:
         self._missed = 0.0  # what the landmarks missed when they were chosen, as a share
 
     def learn(self, X: Points, rng: np.random.RandomState) -> None:
-        """Learn from rows; if this fails, everything is as it was."""
+        """Learn from rows, replacing what changes: a copy of this learner stays as it was."""
         if self._stream is None:
             self._wait_or_open(X, rng)
         else:
+            self._stream = self._stream.copy()
             self._stream.learn(X)
             self._renew_window(rng)
         self.seen += n_rows(X)
@@ -125,8 +126,7 @@ class LandmarkLearner:
         merged._missed = self._missed
         if other._stream is None:
             assert other._waiting is not None
-            merged._waiting = None if self._waiting is None else self._waiting.copy()
-            merged._stream = None if self._stream is None else self._stream.copy()
+            merged._waiting, merged._stream = self._waiting, self._stream
             for piece in other._waiting.pieces:
                 merged.learn(piece, rng)
         else:

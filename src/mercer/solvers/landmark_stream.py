@@ -43,7 +43,7 @@ class LandmarkStream:
         return {**self.__dict__, "_prepared": None, "_space": None}
 
     def learn(self, X: Points) -> None:
-        """Take in rows in order of time: all of them, or none where the kernel fails on one."""
+        """Take in rows in order of time."""
         if self.window is not None and n_rows(X) > self.window:
             X = X[-self.window :]
         dictionary = copy(self.dictionary)  # growing replaces its arrays
@@ -91,12 +91,11 @@ class LandmarkStream:
         if self.moments is None or (leaving and leaving >= len(self.rows)):
             self.moments, self.left = fresh, 0
         else:
-            gone = self._of_oldest(leaving, n, before)  # may fail; from here on nothing can
-            self.moments.fade(self.forgetting**n)
-            self.moments.add(fresh)
+            gone = self._of_oldest(leaving, n, before)
+            fresh.add(self.moments.faded(self.forgetting**n))  # into its sums: those of a copied stream stay
             if gone is not None:
-                self.moments.add(gone, -1.0)
-            self.moments = self.moments.settled()
+                fresh.add(gone, -1.0)
+            self.moments = fresh.settled()
             self.left += leaving
         if self.window is not None:
             self.rows.drop(leaving)
@@ -162,16 +161,14 @@ class LandmarkStream:
             for piece in other.rows.pieces:
                 both._take_in(piece)
         elif both.moments is not None and other.moments is not None:
-            both.moments.fade(self.forgetting**n)
+            both.moments = both.moments.faded(self.forgetting**n).copy()
             both.moments.add(other.moments)
         return both
 
     def copy(self) -> "LandmarkStream":
         """Return a stream that can go on without changing this one."""
-        twin = copy(self)
+        twin = copy(self)  # moments and dictionary are replaced where they change
         twin.rows = self.rows.copy()
-        twin.dictionary = None if self.dictionary is None else copy(self.dictionary)
-        twin.moments = None if self.moments is None else self.moments.copy()
         return twin
 
     # -- files -------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ and where the stream is cut into chunks and blocks makes no difference beyond ro
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class LinearState:
         self.squares = self.squares if len(self.squares) else np.zeros(r)
         self.lam = self.lam if len(self.lam) else np.ones(r)
         self.moment = self.moment if len(self.moment) else np.zeros((r, r))
+
+    def copy(self) -> "LinearState":
+        """Return a state that can go on without changing this one: learning replaces arrays."""
+        return replace(self, guard=replace(self.guard))
 
     @property
     def rows_that_count(self) -> float:

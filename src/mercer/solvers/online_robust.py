@@ -232,7 +232,8 @@ def _added_scatter(X: Array, w: Array, mean: Array, weight: float) -> float:
 
 def _ccipca_rows(state: OnlineState, F: Array, missing: Array, options: OnlineOptions) -> tuple[Array, Array]:
     psi, z, w = _psi(state, options), np.empty(len(F)), np.empty(len(F))
-    mean, before = state.mean.copy(), state.weight
+    mean, before = state.mean, state.weight
+    state.mean, state.W = mean.copy(), state.W.copy()
     state.weight = ccipca_rows(
         np.ascontiguousarray(F), missing, psi.kind, psi.beta, psi.xi, state.mean, state.W, before, z, w
     )

@@ -1,6 +1,6 @@
 """A stream of rows on landmarks, and the online robust rule that learns from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class EmpiricalMap:
 
     def coefficients(self, W: Array) -> Array:
         """Return the weights of the kernel values: the vectors themselves."""
-        return np.array(W)  # a copy: the state changes in place
+        return W
 
 
 Space = LandmarkMap | EmpiricalMap
@@ -56,6 +56,10 @@ class OnlineRun:
     space: Space
     state: OnlineState
     options: OnlineOptions
+
+    def copy(self) -> "OnlineRun":
+        """Return a run that can go on without changing this one: learning replaces arrays."""
+        return replace(self, state=replace(self.state))
 
     def learn(self, X: Points, channel: Channel = SILENT) -> tuple[Array, bool]:
         """Learn from rows of data, a tile at a time; return their weights and whether all went well.

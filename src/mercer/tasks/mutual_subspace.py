@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from mercer.apply.subspaces import orthonormal_basis
 from mercer.arrays import Array
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
 from mercer.expansion import Expansion
 from mercer.kernels.resolve import resolve_gamma
@@ -133,6 +134,7 @@ class KernelMutualSubspace:
         self.references_ = learned
         return self
 
+    @all_or_nothing
     def partial_fit(self, frames: Any, label: Any) -> Self:
         """Learn from one more frame, (pixels,), or from a chunk of frames, one a row; a new label becomes a reference.
 
@@ -146,8 +148,8 @@ class KernelMutualSubspace:
         model = self.references_.get(label)
         model = self._new_model() if model is None else model
         _needs_partial_fit(model)
-        self.references_[label] = model.partial_fit(rows)
-        self._bases.pop(label, None)
+        self.references_ = {**self.references_, label: model.partial_fit(rows)}
+        self._bases = {name: basis for name, basis in self._bases.items() if name != label}
         return self
 
     def _begin(self, rows: Array) -> Self:

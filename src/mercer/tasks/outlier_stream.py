@@ -1,11 +1,13 @@
 """The part of `KernelOutlierDetector` that follows streams: score first, then learn."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from mercer.apply.scores import ScoreModel, score_model
 from mercer.arrays import Array
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.tasks.calibration import Calibration, alarm_level
 from mercer.tasks.outlier_silence import short_window, tell
 from mercer.tasks.outlier_state import Judge, Scaling
@@ -39,6 +41,7 @@ class StreamScoring:
     def _full_model(self) -> ScoreModel:
         return score_model(self.estimator_.expansion_, self.explained)
 
+    @all_or_nothing
     def score_then_learn(self, X: Any) -> Array:
         """Return p-values of new rows, then learn from them: one call for a stream. Alarms are those with p <= alpha.
 
@@ -58,7 +61,7 @@ class StreamScoring:
         p, surprise = self.calibration_.p_values(scores), self.calibration_.surprise(scores)
         quiet = p > self._level if self.learn == "quiet" else np.ones(len(X), bool)
         if quiet.any():
-            self.estimator_.partial_fit(self._scaling(X[quiet]))
+            self.estimator_ = copy(self.estimator_).partial_fit(self._scaling(X[quiet]))
         gross = surprise > np.log10(self.calibration_.n + 1) + _GROSS
         self._remember(scores[0][~gross] if self.learn == "quiet" else scores[0])
         self.n_samples_seen_ += len(X)

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.arrays import Array
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.tasks.appearance import default_model, own_copy, unit_contrast
 from mercer.tasks.frames import as_grey, check_box
 from mercer.tasks.warp import corners, sample_boxes, smoothed_for
@@ -141,6 +142,7 @@ class AppearanceTracker:
 
     # -- tracking ------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     def start(self, frame: Any, box: npt.ArrayLike) -> Self:
         """Begin with the object in a box (x, y, w, h) of the first frame, grey (height, width) or with colours last."""
         grey = as_grey(frame)
@@ -156,6 +158,7 @@ class AppearanceTracker:
         self.residual_, self.n_frames_ = 0.0, 1
         return self
 
+    @all_or_nothing
     def update(self, frame: Any) -> Array:
         """Find the object in the next frame and return its box, (x, y, w, h)."""
         if not hasattr(self, "estimator_"):
@@ -170,7 +173,7 @@ class AppearanceTracker:
         self._set_state(state)
         self.n_frames_ += 1
         if self.n_frames_ > self.update_every + 1:
-            self._residuals.append(self.residual_)
+            self._residuals = deque([*self._residuals, self.residual_], maxlen=_RECENT)
         self._learn(patch)
         return self.box_.copy()
 
@@ -271,7 +274,7 @@ class AppearanceTracker:
         return unit_contrast(patches) if self.normalize else patches
 
     def _learn(self, patch: Array) -> None:
-        self._waiting.append(patch)
+        self._waiting = [*self._waiting, patch]
         if len(self._waiting) == self.update_every:
             rows = [*self._first, *self._waiting] if self.keep_first else self._waiting
             self.estimator_.partial_fit(np.array(rows))
