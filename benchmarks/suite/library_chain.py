@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.kernels import Kernel
-from mercer.solvers.reduced_set import ReducedSet, compress
+from mercer.solvers.incremental.reduced_set import ReducedSet, compress
 
 Library = tuple[np.ndarray, ...]  # points, kernel matrix, coefficients of the vectors, their weights
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer import AppearanceTracker, IncrementalKernelPCA, plots
-from mercer.tasks.appearance import default_model
+from mercer.images.appearance import default_model
 from papers.chin2007._streams import one_blas_thread
 from papers.comparison import Comparison, claim, reading
 from papers.drawing import lines, panels

@@ -9,19 +9,19 @@ _PUBLIC = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
-    "KernelOutlierDetector": "mercer.tasks.outlier",
+    "KernelOutlierDetector": "mercer.outliers.detector",
     "KernelPCA": "mercer.estimators.kernel_pca",
     "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
     "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
     "R1KernelPCA": "mercer.estimators.r1_kernel_pca",
     "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
-    "AppearanceTracker": "mercer.tasks.tracker",
-    "KernelMutualSubspace": "mercer.tasks.mutual_subspace",
-    "KernelSpectralClustering": "mercer.tasks.spectral",
-    "PatchDenoiser": "mercer.tasks.patches",
-    "denoise": "mercer.tasks.rows",
-    "Expansion": "mercer.expansion",
+    "AppearanceTracker": "mercer.images.tracker",
+    "KernelMutualSubspace": "mercer.images.mutual_subspace",
+    "KernelSpectralClustering": "mercer.clustering.spectral",
+    "PatchDenoiser": "mercer.images.patches",
+    "denoise": "mercer.estimators.denoising",
+    "Expansion": "mercer.expansion.model",
     "load": "mercer.io.persist",
 }
 _MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
@@ -48,6 +48,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from mercer.clustering.spectral import KernelSpectralClustering
+    from mercer.estimators.denoising import denoise
     from mercer.estimators.hebbian_kernel_pca import HebbianKernelPCA
     from mercer.estimators.hebbian_pca import HebbianPCA
     from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
@@ -57,14 +59,12 @@ if TYPE_CHECKING:
     from mercer.estimators.online_robust_kernel_pca import OnlineRobustKernelPCA
     from mercer.estimators.r1_kernel_pca import R1KernelPCA
     from mercer.estimators.robust_kernel_pca import RobustKernelPCA
-    from mercer.expansion import Expansion
+    from mercer.expansion.model import Expansion
+    from mercer.images.mutual_subspace import KernelMutualSubspace
+    from mercer.images.patches import PatchDenoiser
+    from mercer.images.tracker import AppearanceTracker
     from mercer.io.persist import load
-    from mercer.tasks.mutual_subspace import KernelMutualSubspace
-    from mercer.tasks.outlier import KernelOutlierDetector
-    from mercer.tasks.patches import PatchDenoiser
-    from mercer.tasks.rows import denoise
-    from mercer.tasks.spectral import KernelSpectralClustering
-    from mercer.tasks.tracker import AppearanceTracker
+    from mercer.outliers.detector import KernelOutlierDetector
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,10 @@ from sklearn.cluster import KMeans
 from benchmarks.suite.data import load
 from benchmarks.suite.objectives.clustering import GAMMA
 from benchmarks.suite.plan import Objective, Solver
+from mercer.clustering.embedding import HebbianEmbedding, PassSettings, make_affinity, solve_embedding
 from mercer.kernels import RBF
 from mercer.metrics import variation_of_information
-from mercer.solvers.eigen import EigenOptions
-from mercer.tasks.spectral_embedding import HebbianEmbedding, PassSettings, make_affinity, solve_embedding
+from mercer.solvers.exact.eigen import EigenOptions
 
 PASSES = 10
 

@@ -10,8 +10,8 @@ from mercer.engine.gains import EigenvalueGain, Gain, MetaGain
 from mercer.kernels.functions import RBF
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, one_blas_thread
-from mercer.solvers.hebbian import run_pass, start_state
-from mercer.solvers.visits import VisitTiles
+from mercer.solvers.hebbian.blocks import run_pass, start_state
+from mercer.solvers.hebbian.visits import VisitTiles
 
 L, D, R = 8000, 256, 16
 

@@ -8,9 +8,9 @@ from benchmarks.suite.plan import Objective, Solver
 from benchmarks.suite.rows import mixed
 from mercer.engine.gains import MetaGain
 from mercer.kernels.functions import RBF
-from mercer.solvers.exact import make_operator
-from mercer.solvers.hebbian import run_pass, start_state
-from mercer.solvers.visits import VisitTiles
+from mercer.solvers.exact.fit import make_operator
+from mercer.solvers.hebbian.blocks import run_pass, start_state
+from mercer.solvers.hebbian.visits import VisitTiles
 
 L, R, STEPS, GAIN = 4000, 16, 200, MetaGain(0.05, 0.1, 0.99)
 

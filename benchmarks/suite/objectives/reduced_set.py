@@ -10,7 +10,7 @@ from benchmarks.suite.data import load
 from benchmarks.suite.library_chain import Chain, Library, batch, share_lost
 from benchmarks.suite.plan import Objective, Solver
 from mercer.kernels import RBF, Kernel, Polynomial
-from mercer.solvers.reduced_set import ReducedSet, compress
+from mercer.solvers.incremental.reduced_set import ReducedSet, compress
 
 GAUSS, POLY = RBF(1.0 / (2.0 * 2000.0**2)), Polynomial(1.0 / (784 * 255.0**2), 1.0, 2.0)
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from benchmarks.suite.videos.kinds import videos
 from benchmarks.suite.videos.made_up import made_up
 from benchmarks.suite.videos.scenes import Video
 from mercer import AppearanceTracker
-from mercer.tasks.appearance import default_model
+from mercer.images.appearance import default_model
 
 
 class Task(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 import typer
 
 from mercer.cli import console, options, project, waiting
+from mercer.images.patches import PatchDenoiser
 from mercer.io.pictures import SUFFIXES, Pixels, is_picture, read_picture, write_picture
-from mercer.tasks.patches import PatchDenoiser
 
 Source = Annotated[Path, typer.Argument(metavar="IMAGE or MODEL", help="An image, or a model saved by `mercer fit`.")]
 Rows = Annotated[

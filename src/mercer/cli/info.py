@@ -11,8 +11,8 @@ from mercer.cli.options import Model
 from mercer.cli.project import open_file
 from mercer.io.persist import read_model
 from mercer.io.selection import shortened
-from mercer.tasks.outlier import KernelOutlierDetector
-from mercer.tasks.prepared import PreparedModel
+from mercer.outliers.detector import KernelOutlierDetector
+from mercer.tables.prepared import PreparedModel
 
 _FIRST = 10  # components shown
 

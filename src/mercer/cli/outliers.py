@@ -13,10 +13,10 @@ from mercer.cli.project import Largest, open_file
 from mercer.cli.source import Source, hints, labelled
 from mercer.io import writers
 from mercer.io.readers import Table, drawn
-from mercer.tasks.columns import ColumnSummary
-from mercer.tasks.judgement import judge_rows
-from mercer.tasks.outlier import KernelOutlierDetector
-from mercer.tasks.prepared import filled
+from mercer.outliers.detector import KernelOutlierDetector
+from mercer.outliers.judgement import judge_rows
+from mercer.tables.columns import ColumnSummary
+from mercer.tables.prepared import filled
 
 MANY = 5_000  # rows; with more, the five or six exact models take longer than most people wait
 _CHUNK = 4096

@@ -16,8 +16,8 @@ from mercer.io import readers
 from mercer.io.selection import Selection, distinct, shortened
 from mercer.io.table import joined
 from mercer.io.writers import Labelled
-from mercer.tasks.columns import ColumnSummary
-from mercer.tasks.prepared import PreparedModel, filled, training_means
+from mercer.tables.columns import ColumnSummary
+from mercer.tables.prepared import PreparedModel, filled, training_means
 
 _MODES = {Missing.error: "error", Missing.drop: "drop", Missing.mean: "mark"}
 

@@ -28,7 +28,7 @@ def track(
         writers.check_target(out)
     if video_strip is not None and not video_strip.parent.is_dir():
         raise FileNotFoundError(f"The folder {video_strip.parent} does not exist; create it first.")
-    from mercer.tasks.tracker import AppearanceTracker  # pulls in scikit-learn
+    from mercer.images.tracker import AppearanceTracker  # pulls in scikit-learn
 
     pictures = read_frames(frames, key)
     with waiting.watch():

@@ -11,8 +11,8 @@ from mercer.cli.options import Missing, Scale
 from mercer.cli.source import Source, hints
 from mercer.io.readers import Table, drawn
 from mercer.io.table import joined
-from mercer.tasks.columns import ColumnSummary, summary_of
-from mercer.tasks.prepared import PreparedModel
+from mercer.tables.columns import ColumnSummary, summary_of
+from mercer.tables.prepared import PreparedModel
 
 
 @dataclass

@@ -9,15 +9,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.apply.preimage import Anchors, feature_residual, find_preimages
 from mercer.arrays import Array, Points
 from mercer.errors import PreImageWarning
 from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.events import Channel, Observer
-from mercer.expansion import Expansion
+from mercer.expansion.model import Expansion
 from mercer.io import persist
 from mercer.kernels.functions import Kernel, Precomputed
 from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
+from mercer.preimage.methods import Anchors, feature_residual, find_preimages
 from mercer.progress import observers as progress_observers
 
 _BAD_PREIMAGE = 0.5  # of the mean squared distance from the mean

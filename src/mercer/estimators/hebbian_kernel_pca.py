@@ -25,11 +25,11 @@ from mercer.estimators.validation import (
 )
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.solvers.exact import make_operator
-from mercer.solvers.gain_choice import GAINS, choose_gain, random_rows, spread, whitened
-from mercer.solvers.hebbian import KhaState, start_state
-from mercer.solvers.kha import PassOptions, expand, residual, run_passes
-from mercer.solvers.visits import VisitTiles
+from mercer.solvers.exact.fit import make_operator
+from mercer.solvers.hebbian.blocks import KhaState, start_state
+from mercer.solvers.hebbian.gain_choice import GAINS, choose_gain, random_rows, spread, whitened
+from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, residual, run_passes
+from mercer.solvers.hebbian.visits import VisitTiles
 
 _UNSETTLED = 0.2  # relative residual beyond which a component cannot be relied on
 

@@ -15,11 +15,11 @@ from mercer.events import Channel, History
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
 from mercer.kernels.landmarks import select_landmarks
-from mercer.solvers.eigen import EigenOptions
-from mercer.solvers.exact import fit_exact
-from mercer.solvers.hebbian import DivergedError, Guard, KhaState
-from mercer.solvers.landmark_hebbian import LandmarkRun, covariance_size, given_start, random_start, warm_start
-from mercer.solvers.linear_hebbian import LinearState, start_state
+from mercer.solvers.exact.eigen import EigenOptions
+from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.hebbian.blocks import DivergedError, Guard, KhaState
+from mercer.solvers.hebbian.landmark_run import LandmarkRun, covariance_size, given_start, random_start, warm_start
+from mercer.solvers.hebbian.linear_blocks import LinearState, start_state
 
 MOST_COMPONENTS = 10
 _STREAM_LANDMARKS = 256

@@ -15,9 +15,9 @@ from mercer.estimators.advice import uneven, user_level
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
-from mercer.solvers.hebbian import DivergedError, Guard
-from mercer.solvers.linear_hebbian import LinearState, learn, start_state
-from mercer.solvers.linear_passes import Outcome, linear_expansion, run_passes
+from mercer.solvers.hebbian.blocks import DivergedError, Guard
+from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
+from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
 
 _GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
 _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2

@@ -20,15 +20,15 @@ from mercer.estimators.validation import (
     check_rows,
     validated,
 )
-from mercer.expansion import Expansion
+from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.tiles import one_blas_thread
 from mercer.metrics import subspace_distance
-from mercer.solvers.incremental import nothing_yet, updated
-from mercer.solvers.incremental_merge import merged
-from mercer.solvers.incremental_model import IncrementalModel, StreamOptions
-from mercer.solvers.reduced_set import Method
+from mercer.solvers.incremental.merge import merged
+from mercer.solvers.incremental.model import IncrementalModel, StreamOptions
+from mercer.solvers.incremental.reduced_set import Method
+from mercer.solvers.incremental.update import nothing_yet, updated
 
 _MOST_COMPONENTS = 10
 

@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from mercer.apply.anchors import Anchors
-from mercer.apply.ridge import RidgeMap
 from mercer.arrays import Array, Points, is_sparse
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
@@ -22,8 +20,10 @@ from mercer.estimators.validation import (
     check_square,
     validated,
 )
-from mercer.solvers.eigen import EigenOptions
-from mercer.solvers.exact import Fit, fit_exact
+from mercer.preimage.anchors import Anchors
+from mercer.preimage.ridge import RidgeMap
+from mercer.solvers.exact.eigen import EigenOptions
+from mercer.solvers.exact.fit import Fit, fit_exact
 
 _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
 

@@ -17,10 +17,10 @@ from mercer.estimators.validation import (
     check_square,
     validated,
 )
-from mercer.expansion import Expansion
+from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
-from mercer.solvers.l1 import SignFit, SignOptions, fit_l1
-from mercer.solvers.l1_rivals import fit_linear_system, fit_projection_trick
+from mercer.solvers.l1.fit import SignFit, SignOptions, fit_l1
+from mercer.solvers.l1.rivals import fit_linear_system, fit_projection_trick
 
 _MOST_COMPONENTS = 10
 

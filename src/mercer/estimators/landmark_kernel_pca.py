@@ -20,12 +20,12 @@ from mercer.estimators.validation import (
     generator,
     validated,
 )
-from mercer.expansion import Expansion
+from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.solvers.landmark_learner import LandmarkLearner, LandmarkPlan
-from mercer.solvers.landmark_moments import project
+from mercer.solvers.landmark.learner import LandmarkLearner, LandmarkPlan
+from mercer.solvers.landmark.moments import project
 
 _MOST_COMPONENTS = 10
 

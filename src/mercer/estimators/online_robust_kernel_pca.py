@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from mercer.apply.preimage import Anchors, feature_residual, find_preimages
 from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.psi import PSI_NAMES
 from mercer.estimators.advice import user_level
@@ -25,12 +24,13 @@ from mercer.estimators.validation import (
     generator,
     validated,
 )
-from mercer.expansion import Expansion
+from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_rows, require_span
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
-from mercer.solvers.online_robust import FEATURE_MAPS, UPDATES, OnlineOptions, OnlineState, given_start
-from mercer.solvers.online_run import EmpiricalMap, OnlineRun, Space, start_run
+from mercer.preimage.methods import Anchors, feature_residual, find_preimages
+from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES, OnlineOptions, OnlineState, given_start
+from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
 
 _MOST_COMPONENTS = 10
 _STREAM_LANDMARKS, _FIT_LANDMARKS = 256, 2000

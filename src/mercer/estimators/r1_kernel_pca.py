@@ -12,7 +12,7 @@ from mercer.estimators.validation import (
     check_square,
     validated,
 )
-from mercer.solvers.r1 import R1Options, fit_r1
+from mercer.solvers.l1.rotation_invariant import R1Options, fit_r1
 
 _MOST_COMPONENTS = 10
 

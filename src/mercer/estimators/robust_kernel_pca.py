@@ -27,10 +27,10 @@ from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
-from mercer.solvers.landmark_hebbian import feature_rows
-from mercer.solvers.robust import RobustFit, fit_robust
-from mercer.solvers.robust_space import FeatureRows, GivenMatrix, KernelRows, RowSpace
-from mercer.solvers.robust_start import fit_from_start
+from mercer.solvers.hebbian.landmark_run import feature_rows
+from mercer.solvers.robust.batch import RobustFit, fit_robust
+from mercer.solvers.robust.space import FeatureRows, GivenMatrix, KernelRows, RowSpace
+from mercer.solvers.robust.start import fit_from_start
 
 _MOST_COMPONENTS = 10
 

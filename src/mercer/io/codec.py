@@ -17,7 +17,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 _FUNCTIONS = "mercer.kernels.functions"
 TYPES: dict[str, str] = {
-    "Expansion": "mercer.expansion",
+    "Expansion": "mercer.expansion.model",
     "Linear": _FUNCTIONS,
     "Polynomial": _FUNCTIONS,
     "RBF": _FUNCTIONS,

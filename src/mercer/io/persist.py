@@ -21,9 +21,9 @@ CLASSES: dict[str, str] = {
     "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
     "HebbianPCA": "mercer.estimators.hebbian_pca",
     "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
-    "KernelOutlierDetector": "mercer.tasks.outlier",
+    "KernelOutlierDetector": "mercer.outliers.detector",
     "KernelPCA": "mercer.estimators.kernel_pca",
-    "KernelSpectralClustering": "mercer.tasks.spectral",
+    "KernelSpectralClustering": "mercer.clustering.spectral",
     "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
     "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
     "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
@@ -32,7 +32,7 @@ CLASSES: dict[str, str] = {
 }
 """The estimators that a model file may hold, by name, with the module that defines each."""
 
-PREPARED = {"PreparedModel": "mercer.tasks.prepared"}
+PREPARED = {"PreparedModel": "mercer.tables.prepared"}
 """What else a model file may hold: a fitted estimator with the preparation of its columns."""
 
 FORMAT, VERSION = "mercer", "1"

@@ -1,1 +1,0 @@
-"""What a fitted model is used for: pre-images and distances in feature space."""

@@ -1,0 +1,1 @@
+"""Clusters of any shape, by eigenvectors of a scaled kernel matrix."""

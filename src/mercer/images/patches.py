@@ -1,0 +1,199 @@
+"""`PatchDenoiser`: an image without its noise, by kernel PCA of its windows."""
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array, IntArray
+from mercer.estimators.denoising import ready
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.validation import generator
+from mercer.images.noise import estimate_noise, signal_dimensions
+from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
+
+Image = npt.NDArray[Any]
+
+_WIDTH = 5.0  # of the default kernel, in root mean square distances between windows
+
+
+@dataclass
+class PatchDenoiser:
+    """Remove noise from images by kernel PCA of overlapping windows [guenter2006, sec. 5.2].
+
+    Windows are cut on a grid, a model is fitted to them, each is replaced by what the model can express of it, and
+    overlapping windows are averaged. The image teaches the model itself: nothing else is needed.
+
+    Parameters
+    ----------
+    window : int
+        Width and height of a window in pixels.
+    stride : int
+        Pixels between neighbouring windows, at most `window`. Smaller: better and slower.
+    estimator : estimator or None
+        Any of Mercer's, or anything else with fit, transform and inverse_transform; it is cloned. None: `KernelPCA`
+        with a wide Gaussian kernel (5 times the root mean square distance between windows), pre-images located by
+        neighbours ("kwok"), and as many components as stand out of the noise.
+    preimage : str or None
+        The way back to windows, one of those that the estimator knows; None: the estimator's own.
+    noise : float or None
+        Standard deviation of the noise, in the unit of the image, for the default estimator. None: estimated from
+        differences of neighbouring pixels; give it where noise has a grain, or more than half of the image has none.
+    split : int
+        Cut the image into split x split parts, each with its own model; 2 is the multipatch scheme of the paper.
+    remove_mean : bool
+        Subtract each window's mean before, and add it after. The paper's windows keep theirs.
+    weights : {"uniform", "hann"}
+        How much pixels of a window count where windows overlap: all the same, or those near its middle more.
+    max_windows : int or None
+        Learn from at most so many windows of each part, chosen at random; all of them are cleaned. None: from all.
+    random_state : int, RandomState or None
+        For that choice.
+
+    Attributes
+    ----------
+    models_ : list of fitted estimators, one for each part, row by row
+    noise_ : float or None
+        The noise level that was used, in the unit of the image; None where an estimator is given.
+
+    Notes
+    -----
+    Whole numbers (uint8, uint16, ...) are divided by the largest of their type before windows are cut, so that widths
+    of kernels mean the same for all; floating point numbers are taken as they are. What comes out has the type and the
+    shape of what came in: rounded and clipped where numbers are whole, neither where they are not. With the default
+    estimator an image without any noise comes back as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import PatchDenoiser
+    >>> clean = np.add.outer(np.sin(np.arange(48) / 5), np.cos(np.arange(40) / 4))
+    >>> noisy = clean + 0.3 * np.random.default_rng(0).standard_normal(clean.shape)
+    >>> better = PatchDenoiser(window=7).denoise(noisy)
+    >>> bool(((better - clean) ** 2).mean() < 0.3 * ((noisy - clean) ** 2).mean())
+    True
+    """
+
+    window: int = 9
+    stride: int = 2
+    estimator: Any = None
+    preimage: str | None = None
+    noise: float | None = None
+    split: int = 1
+    remove_mean: bool = True
+    weights: str = "uniform"
+    max_windows: int | None = 3000
+    random_state: Any = 0
+    models_: list[Any] = field(init=False, repr=False, compare=False, default_factory=list)
+    noise_: float | None = field(init=False, repr=False, compare=False, default=None)
+
+    def denoise(self, image: npt.ArrayLike) -> Image:
+        """Return the image, (height, width) or (height, width, channels), without its noise."""
+        given = _checked_image(image)
+        self._check(given.shape)
+        unit = float(np.iinfo(given.dtype).max) if given.dtype.kind in "iu" else 1.0
+        pixels = (given / unit).astype(np.float64, copy=False).reshape(*given.shape[:2], -1)
+        self.models_, self.noise_ = [], None
+        level = self._level(pixels, unit)
+        if level == 0.0:
+            return given.copy()
+        cleaned, rng = np.empty_like(pixels), generator(self.random_state)
+        for part in _parts(pixels.shape, self.split):
+            cleaned[part] = self._denoise_part(pixels[part], level, rng)
+        return _as_given(cleaned.reshape(given.shape) * unit, given.dtype)
+
+    def _level(self, pixels: Array, unit: float) -> float | None:
+        """Return the noise level that the default estimator needs, in units of `pixels`."""
+        if self.estimator is not None:
+            return None
+        level = estimate_noise(pixels) if self.noise is None else self.noise / unit
+        self.noise_ = level * unit
+        return level
+
+    def _denoise_part(self, pixels: Array, level: float | None, rng: np.random.RandomState) -> Array:
+        grid = WindowGrid((pixels.shape[0], pixels.shape[1], pixels.shape[2]), self.window, self.stride)
+        lessons = self._without_mean(grid.cut_some(pixels, self._chosen(grid.n_windows, rng)))[0]
+        model = ready(self._default(lessons, level) if level is not None else self.estimator, self.preimage)
+        model.fit(lessons)
+        self.models_.append(model)
+        sums = OverlapAdd(grid, self.weights)
+        for band in grid.bands():
+            windows, means = self._without_mean(grid.cut(pixels, band))
+            sums.add(model.inverse_transform(model.transform(windows)) + means, band)
+        return sums.image()
+
+    def _chosen(self, n: int, rng: np.random.RandomState) -> IntArray:
+        if self.max_windows is None or n <= self.max_windows:
+            return np.arange(n)
+        return np.sort(rng.permutation(n)[: self.max_windows])
+
+    def _without_mean(self, windows: Array) -> tuple[Array, Array | float]:
+        if not self.remove_mean:
+            return windows, 0.0
+        means = windows.mean(axis=1, keepdims=True)
+        return windows - means, means
+
+    def _default(self, lessons: Array, level: float) -> KernelPCA:
+        total = float(lessons.var(axis=0).sum())  # half the mean squared distance between windows
+        gamma = 1.0 / (4.0 * _WIDTH**2 * total) if total > 0 else 1.0
+        r = min(signal_dimensions(lessons, level), len(lessons))
+        return KernelPCA(r, kernel="rbf", gamma=gamma, preimage="kwok", tol=1e-6, precision="float64")
+
+    def _check(self, shape: tuple[int, ...]) -> None:
+        most = () if self.max_windows is None else (("max_windows", 2),)
+        for name, least in (("window", 2), ("stride", 1), ("split", 1), *most):
+            value = getattr(self, name)
+            if not _is_number(value, Integral) or value < least:
+                raise ValueError(f"{name} must be a whole number of at least {least}; it is {value!r}.")
+        if self.stride > self.window:
+            raise ValueError(
+                f"stride={self.stride} is larger than window={self.window}: pixels between windows would be lost."
+            )
+        if self.weights not in WEIGHTS:
+            raise ValueError(f"weights must be one of {', '.join(map(repr, WEIGHTS))}; they are {self.weights!r}.")
+        if self.noise is not None and not (_is_number(self.noise, Real) and 0 <= self.noise < np.inf):
+            raise ValueError(f"noise must be None or a finite number that is not negative; it is {self.noise!r}.")
+        smallest = min(size // self.split for size in shape[:2])
+        if smallest < self.window:
+            parts = f" cut into {self.split} x {self.split} parts" if self.split > 1 else ""
+            raise ValueError(
+                f"The image of {shape[0]} x {shape[1]} pixels{parts} is smaller than a window of {self.window} x "
+                f"{self.window}. Choose a smaller window or fewer parts; channels come last."
+            )
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _checked_image(image: npt.ArrayLike) -> Image:
+    pixels = np.asarray(image)
+    if pixels.ndim not in (2, 3) or 0 in pixels.shape:
+        raise ValueError(
+            f"An image has the shape (height, width) or (height, width, channels); this array has {pixels.shape}."
+        )
+    if pixels.dtype.kind not in "iuf":
+        raise ValueError(f"An image holds real numbers; this array holds {pixels.dtype}. Convert it to uint8 or float.")
+    if not np.isfinite(pixels).all():
+        raise ValueError(
+            f"The image has {np.count_nonzero(~np.isfinite(pixels))} values that are NaN or infinite. "
+            "Fill them first, for example with the median of their neighbours."
+        )
+    return pixels
+
+
+def _parts(shape: tuple[int, ...], split: int) -> list[tuple[slice, slice]]:
+    """Return the parts of an image, row by row; sizes differ by one pixel at most."""
+    rows, columns = (np.linspace(0, size, split + 1).astype(int) for size in shape[:2])
+    return [
+        (slice(rows[i], rows[i + 1]), slice(columns[j], columns[j + 1])) for i in range(split) for j in range(split)
+    ]
+
+
+def _as_given(pixels: Array, dtype: np.dtype[Any]) -> Image:
+    if dtype.kind == "f":
+        return pixels.astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(pixels), limits.min, limits.max).astype(dtype)

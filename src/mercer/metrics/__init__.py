@@ -1,0 +1,25 @@
+"""Measures of quality: how near two models are, how much they explain, how good a clustering or an image is."""
+
+from mercer.metrics.measures import (
+    excess_reconstruction_error,
+    kernel_reconstruction_error,
+    minimal_reconstruction_error,
+    snr,
+    subspace_distance,
+    total_explained_variation,
+    variation_of_information,
+)
+
+__all__ = [
+    "excess_reconstruction_error",
+    "kernel_reconstruction_error",
+    "minimal_reconstruction_error",
+    "snr",
+    "subspace_distance",
+    "total_explained_variation",
+    "variation_of_information",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,218 @@
+"""Measures of models and of what they produce, each with the equation of the work that introduced it.
+
+Wherever a model is asked for, a fitted estimator or an `Expansion` will do. Everything is computed in
+float64, and kernel matrices a tile at a time.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array, Points, is_sparse, n_rows
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import Kernel, Precomputed
+from mercer.metrics.centred_kernel import CentredKernel, centred_by_model, centred_by_rows
+from mercer.metrics.subspaces import in_float64, orthonormal_basis, principal_angles
+
+Model = Any  # a fitted estimator, or an Expansion
+
+_ROUNDING = 1e-12  # relative size of a reconstruction error that is rounding and nothing else
+
+
+def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> float:
+    """Return the distance between two models' subspaces: the root of the sum of squared principal angles.
+
+    [chin2007, eq. 36]: d = sqrt(sum_i theta_i^2), at most sqrt(r) pi / 2, and 0 for equal subspaces. Compared
+    are the spans of the first r components, with r = `n_components` or the smaller of the two models'
+    numbers. If components are linearly dependent, so that one span has fewer dimensions, each missing one
+    counts as pi / 2.
+
+    Angles below about 1e-7 are lost in the rounding of their cosines, larger ones where eigenvalues are
+    small. For two models on the same points in the same order sines are used too, and angles down to about
+    1e-15 lambda_1 / lambda_r are told apart.
+    """
+    first, second = _expansion(a), _expansion(b)
+    r = _common_components(first, second, n_components)
+    first, second = (orthonormal_basis(model.truncated(r)) for model in (first, second))
+    if first.n_components < second.n_components:
+        first, second = second, first
+    missing = first.n_components - second.n_components
+    angles = principal_angles(first, second)
+    return float(np.sqrt(np.sum(angles**2) + missing * (np.pi / 2) ** 2))
+
+
+def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = None) -> float:
+    """Return how well scores reproduce the centred kernel matrix of X: || K' - Y Y^T ||_F.
+
+    [guenter2006, eq. 22]: E(A) = || K' - (A K')^T A K' ||_F, where the columns of A K' are the scores Y of
+    the rows. K' is centred by the model's own mean, which for the training data is their mean. Components
+    that are not orthonormal count as they are: that is part of the error. `scores` saves projecting X again.
+    """
+    expansion = _expansion(model)
+    X = _rows(X, expansion)
+    return centred_by_model(expansion, X).distance(_scores(expansion, X, scores))
+
+
+def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, center: bool = True) -> float:
+    """Return the least `kernel_reconstruction_error` that any model with so many components has on X.
+
+    [guenter2006, sec. 5]: it is that of the leading eigenvectors. Its square equals ||K'||_F^2 - sum_i
+    lambda_i^2, but that cancels, so the norm of what they leave is summed instead. With `center`, X is
+    centred by its own mean.
+    """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"A kernel object is needed, such as mercer.kernels.RBF(0.1); got {kernel!r}. "
+            "A fitted model has its own in expansion_.kernel."
+        )
+    return _minimal(centred_by_rows(kernel, _rows(X), center), n_components)
+
+
+def excess_reconstruction_error(model: Model, X: Points, minimal: float | None = None) -> float:
+    """Return by which share the reconstruction error exceeds the smallest possible one: E / Emin - 1.
+
+    [guenter2006, sec. 5]. `minimal` gives Emin where it is known, so that many models can share it; otherwise
+    it is computed for the same K'. Where Emin is zero (K' has no higher rank than the model), the answer is 0
+    for a model that reproduces K' to rounding, and infinite for others.
+    """
+    expansion = _expansion(model)
+    X = _rows(X, expansion)
+    kernel = centred_by_model(expansion, X, keep=minimal is None)
+    scores = _scores(expansion, X, None)
+    error = kernel.distance(scores)
+    least = _minimal(kernel, expansion.n_components) if minimal is None else float(minimal)
+    rounding = _ROUNDING * float(np.linalg.norm(scores.T @ scores))
+    if least <= rounding:
+        return 0.0 if error <= rounding else float("inf")
+    return error / least - 1.0
+
+
+def total_explained_variation(model: Model, X: Points, reference: Model | float | None = None) -> float:
+    """Return the percentage of the explainable variation of X that the model's components explain.
+
+    [kim2019, eq. 27]: 100 sum_j x~_j^T K x~_j / sum_j x_j^T K x_j, the variation of X along the model's p
+    components against the most that p orthogonal directions can have. The paper's X is standardised; here
+    that means centred by its own mean in feature space, whatever the model's mean is (scaling is up to the
+    caller).
+
+    Components enter as the subspace they span: neither long ones, nor two that point the same way, gain
+    anything. `reference` is an exact kernel PCA of X with at least p components, or the largest explainable
+    variation as a number (the sum of the p leading eigenvalues); without it they are computed.
+    """
+    expansion = _expansion(model)
+    X = _rows(X, expansion)
+    explained = _variation_within(expansion, X)
+    most = _explainable(expansion, X, reference)
+    if most <= 0:
+        raise ValueError("X has no variation in feature space, so there is nothing to explain.")
+    return 100.0 * explained / most
+
+
+def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -> float:
+    """Return how far two clusterings of the same items are apart, in nats: H(A | B) + H(B | A).
+
+    [guenter2006, sec. 5.3; Meila 2005]. 0 for equal clusterings whatever the labels are called; at most log
+    n. Labels are anything that can be sorted: numbers or strings.
+    """
+    a, b = np.asarray(labels_a), np.asarray(labels_b)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(f"Two label vectors of one length are needed; got {a.shape} and {b.shape}.")
+    if len(a) == 0:
+        raise ValueError("The label vectors are empty; at least one item is needed.")
+    first, second = (np.unique(labels, return_inverse=True)[1] for labels in (a, b))
+    cells, joint = np.unique(np.column_stack([first, second]), axis=0, return_counts=True)
+    sizes_a, sizes_b = np.bincount(first)[cells[:, 0]], np.bincount(second)[cells[:, 1]]
+    # no term is negative, so equal clusterings give exactly zero
+    return float(np.sum(joint * (np.log(sizes_a / joint) + np.log(sizes_b / joint))) / len(a))
+
+
+def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
+    """Return the signal-to-noise ratio of an estimate in decibels.
+
+    10 log10(sum (s - mean s)^2 / sum (s - e)^2), the measure of [guenter2006, sec. 5.2], which leaves open
+    whether the signal's mean counts; here it does not. A perfect estimate has infinity, any other estimate of
+    a constant signal minus infinity.
+    """
+    s, e = np.asarray(signal, np.float64), np.asarray(estimate, np.float64)
+    if s.shape != e.shape:
+        raise ValueError(f"Signal and estimate must have one shape; they have {s.shape} and {e.shape}.")
+    if s.size == 0:
+        raise ValueError("The signal is empty; at least one value is needed.")
+    noise = float(np.sum((s - e) ** 2))
+    power = float(np.sum((s - s.mean()) ** 2))
+    if noise == 0.0:
+        return float("inf")
+    return float(10.0 * (np.log10(power) - np.log10(noise))) if power > 0.0 else float("-inf")
+
+
+def _common_components(a: Expansion, b: Expansion, wanted: int | None) -> int:
+    most = min(a.n_components, b.n_components)
+    if wanted is None:
+        return most
+    if not 1 <= wanted <= most:
+        raise ValueError(
+            f"n_components={wanted} is out of reach: the models have {a.n_components} and {b.n_components}."
+        )
+    return wanted
+
+
+def _minimal(kernel: CentredKernel, r: int) -> float:
+    if r < 1:
+        raise ValueError(f"The number of components must be at least 1; it is {r}.")
+    values, vectors = kernel.leading(r)
+    # negative eigenvalues stay in the error: no Y Y^T has any
+    return kernel.distance(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _variation_within(expansion: Expansion, X: Points) -> float:
+    """Return the sum of squared lengths of the centred rows' projections onto the span."""
+    if not isinstance(expansion.kernel, Precomputed):  # it has no points to compute a gram matrix from
+        expansion = in_float64(expansion)
+    scores = _scores(expansion, X, None)
+    scores = scores - scores.mean(axis=0)
+    return float(np.sum((scores @ expansion.gram_inverse) * scores))
+
+
+def _explainable(expansion: Expansion, X: Points, reference: Model | float | None) -> float:
+    r = expansion.n_components
+    if reference is None:
+        values, _ = centred_by_rows(expansion.kernel, X, center=True).leading(r)
+        return float(np.maximum(values, 0.0).sum())
+    if isinstance(reference, int | float | np.number):
+        return float(reference)
+    best = _expansion(reference)
+    if best.n_components < r:
+        raise ValueError(f"The reference has {best.n_components} components; it needs at least {r}.")
+    return _variation_within(best.truncated(r), X)
+
+
+def _expansion(model: Model) -> Expansion:
+    found = getattr(model, "expansion_", model)
+    if isinstance(found, Expansion):
+        return found
+    raise TypeError(
+        f"A fitted estimator or an Expansion is needed; got {type(model).__name__} without `expansion_`. "
+        "Call fit first."
+    )
+
+
+def _rows(X: Points, expansion: Expansion | None = None) -> Points:
+    """Return rows of float64, checked against the model's features."""
+    X = X.tocsr().astype(np.float64) if is_sparse(X) else np.asarray(X, np.float64)
+    if X.ndim != 2 or X.shape[0] == 0:
+        raise ValueError(f"X must be a matrix with at least one row; its shape is {X.shape}.")
+    if expansion is not None and not isinstance(expansion.kernel, Precomputed):
+        wanted = expansion.points.shape[1]
+        if X.shape[1] != wanted:
+            raise ValueError(f"X has {X.shape[1]} features; the model was fitted on {wanted}.")
+    return X
+
+
+def _scores(expansion: Expansion, X: Points, scores: Array | None) -> Array:
+    if scores is None:
+        return expansion.project(X)
+    given = np.asarray(scores, np.float64)
+    if given.ndim != 2 or len(given) != n_rows(X):
+        raise ValueError(f"scores need one row for each of the {n_rows(X)} rows of X; got {given.shape}.")
+    return given

@@ -1,0 +1,47 @@
+"""Principal angles between the subspaces of two models, as exact as kernel values allow."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer.arrays import Array, Points, is_sparse
+from mercer.expansion.model import Expansion
+
+_RANK = 1e-12  # relative size below which a direction counts as absent
+
+
+def in_float64(expansion: Expansion) -> Expansion:
+    """Return the model with points of double precision and its gram matrix computed anew from them."""
+    return replace(expansion, points=expansion.points.astype(np.float64, copy=False)).with_gram()
+
+
+def orthonormal_basis(expansion: Expansion) -> Expansion:
+    """Return orthonormal components with the same span: fewer where the given ones depend on each other."""
+    fresh = in_float64(expansion)
+    values, vectors = np.linalg.eigh(fresh.gram)
+    keep = values > _RANK * values.max(initial=0.0)
+    return fresh.transformed((vectors[:, keep] / np.sqrt(values[keep])).T)
+
+
+def principal_angles(a: Expansion, b: Expansion) -> Array:
+    """Return the angles between two orthonormal bases, ascending; a has at least as many components as b.
+
+    A cosine tells angles above about 1e-7. Where both models hold the same points, what of b lies outside a
+    is also known as coefficients, small ones with all their digits, and its length is the sine.
+    """
+    if b.n_components == 0:
+        return np.zeros(0)
+    products = a.inner(b)
+    cosines = np.clip(np.linalg.svd(products, compute_uv=False), 0.0, 1.0)
+    angles: Array = np.arccos(cosines)
+    if _same_rows(a.points, b.points):
+        outside = replace(b, coef=b.coef - products.T @ a.coef).with_gram()
+        sines = np.sqrt(np.clip(np.linalg.eigvalsh(outside.gram), 0.0, 1.0))
+        angles = np.where(cosines**2 > 0.5, np.arcsin(sines), angles)
+    return angles
+
+
+def _same_rows(A: Points, B: Points) -> bool:
+    if A.shape != B.shape or is_sparse(A) != is_sparse(B):
+        return False
+    return (A != B).nnz == 0 if is_sparse(A) else bool(np.array_equal(A, B))

@@ -1,0 +1,1 @@
+"""Outlier detection with known rates of false alarms."""

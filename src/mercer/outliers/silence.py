@@ -1,0 +1,87 @@
+"""When can a detector raise no alarm, however far away a row is? What to say then.
+
+A p-value is (1 + c) / (n + 1), where c of n calibration rows score at least as high: it is at least 1 / (n + 1). So
+
+- no row can raise an alarm if alpha < 1 / (n + 1). n is the number of training rows for "cv+", that of the held ones
+  for "split", and at most `window` in a stream.
+- no training row can if alpha < 2 / (n + 1) and the calibration is "cv+": each meets its own score.
+- rows far away can still raise none if c training rows score as high as they do. The kernels that vanish with distance
+  have a largest distance in feature space, which outliers among the training rows reach.
+
+With `contamination` the limit is a score of the training rows, so only the last case can occur.
+"""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import NoAlarmWarning
+from mercer.estimators.advice import user_level
+from mercer.outliers.calibration import allowed_count, rows_needed
+
+_EQUAL = 1e-9  # scores that differ by less are equal up to rounding
+
+
+def too_few_rows(alpha: float, n: int, rows: int, share: float) -> str | None:
+    """Return a warning where no p-value reaches alpha; n of all rows, a share of them, are compared with."""
+    if allowed_count(alpha, n):
+        return None
+    needed = math.ceil(rows_needed(alpha) / share)
+    return (
+        f"No row can raise an alarm, however far away: alpha={alpha:g} needs at least {needed} rows; got {rows}. "
+        f"Pass more rows, or alpha={_rounded_up(1 / (n + 1))}."
+    )
+
+
+def no_training_row(alpha: float, n: int) -> str | None:
+    """Return a warning where new rows can raise an alarm, but no training row, as each counts itself."""
+    if allowed_count(alpha, n) != 1:
+        return None
+    return (
+        f"No training row can raise an alarm: among {n} rows, itself included, its p-value is at least 2 / {n + 1}. "
+        f"alpha={alpha:g} needs at least {rows_needed(alpha, 2)} rows; pass more, or alpha={_rounded_up(2 / (n + 1))}."
+    )
+
+
+def short_window(alpha: float, window: int) -> str | None:
+    """Return a warning where the scores that a stream remembers are too few for any alarm."""
+    if allowed_count(alpha, window):
+        return None
+    return (
+        f"No row of the stream can raise an alarm: window={window} keeps too few scores; alpha={alpha:g} needs a "
+        f"window of at least {rows_needed(alpha)}."
+    )
+
+
+def hidden(detector: Any) -> str | None:
+    """Return a warning where a row infinitely far from all others raises no alarm, as others are as far."""
+    scores = [judge.model.far_away() for judge in detector._judges]
+    if any(one is None for one in scores):
+        return None
+    far: Array = np.stack(scores)[:, None, :]
+    calibration = detector.calibration_
+    if -calibration.surprise(far)[0] < detector.offset_ - _EQUAL:
+        return None
+    count = round(float(calibration.p_values(far)[0]) * (calibration.n + 1)) - 1
+    higher = f"Rows far away from all others raise no alarm: {count} of {calibration.n} rows score as high"
+    if str(detector.score) == "t2":
+        return f"{higher}, as T2 does not see distance under this kernel. Use score='both' or score='spe'."
+    by_share = detector.contamination is not None
+    limit, value = ("contamination", detector.contamination) if by_share else ("alpha", detector._level)
+    return f"{higher}, more than {limit}={value:g} allows. If these are outliers, drop them, or raise {limit}."
+
+
+def tell(text: str | None) -> bool:
+    """Warn the user, and return whether there was something to warn of."""
+    if text is not None:
+        warnings.warn(text, NoAlarmWarning, stacklevel=user_level())
+    return text is not None
+
+
+def _rounded_up(value: float) -> str:
+    """Return a number of three digits that is not below the value."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{math.ceil(value / unit) * unit:.3g}"

@@ -1,0 +1,90 @@
+"""The part of `KernelOutlierDetector` that follows streams: score first, then learn."""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.estimators.all_or_nothing import all_or_nothing
+from mercer.outliers.calibration import Calibration, alarm_level
+from mercer.outliers.scores import ScoreModel, score_model
+from mercer.outliers.silence import short_window, tell
+from mercer.outliers.state import Judge
+from mercer.tables.scaling import Scaling
+
+_GROSS = 2.0  # a score whose extrapolated p is 100 times below what the window can show does not enter the window
+
+
+class StreamScoring:
+    """One call for a stream, for a detector whose estimator learns in parts."""
+
+    estimator: Any
+    estimator_: Any
+    calibration_: Calibration
+    contamination: float | None
+    explained: float
+    learn: str
+    window: int
+    n_samples_seen_: int
+    score: Any
+    _scaling: Scaling
+    _judges: list[Judge]
+    _check: Any
+    _each: Any
+    fit: Any
+    p_values: Any
+
+    @property
+    def _level(self) -> float:
+        raise NotImplementedError
+
+    def _full_model(self) -> ScoreModel:
+        return score_model(self.estimator_.expansion_, self.explained)
+
+    @all_or_nothing
+    def score_then_learn(self, X: Any) -> Array:
+        """Return p-values of new rows, then learn from them: one call for a stream. Alarms are those with p <= alpha.
+
+        The first call fits. Later rows are scored by the model as it is, before it learns from them (`learn`); the
+        scores join a window of recent ones, which the next rows are compared with. A score far beyond all of the window
+        stays out of it. The scaling stays that of the first call. Rows of one call are scored by one model: pass them
+        in small chunks where things change fast. Needs an estimator with `partial_fit`.
+        """
+        self._require_learner()
+        tell(short_window(self._level, self.window))
+        if not hasattr(self, "estimator_"):
+            self.fit(X)
+            return np.asarray(self.p_values(X))
+        X = self._check(X, reset=False)
+        self._follow()
+        scores = self._each(X)
+        p, surprise = self.calibration_.p_values(scores), self.calibration_.surprise(scores)
+        quiet = p > self._level if self.learn == "quiet" else np.ones(len(X), bool)
+        if quiet.any():
+            self.estimator_ = copy(self.estimator_).partial_fit(self._scaling(X[quiet]))
+        gross = surprise > np.log10(self.calibration_.n + 1) + _GROSS
+        self._remember(scores[0][~gross] if self.learn == "quiet" else scores[0])
+        self.n_samples_seen_ += len(X)
+        return p
+
+    def _require_learner(self) -> None:
+        if self.contamination is not None:
+            raise ValueError("A stream needs alpha: contamination is a share of a training set.")
+        if not hasattr(self.estimator, "partial_fit"):
+            raise TypeError(
+                "score_then_learn needs an estimator with partial_fit, such as LandmarkKernelPCA(); got "
+                f"estimator={self.estimator!r}."
+            )
+
+    def _follow(self) -> None:
+        """Judge by the learning model alone, as it is now, and by the scores so far in one window."""
+        self._judges = [Judge(self._scaling, self._full_model())]
+        if len(self.calibration_.folds) > 1:
+            self._remember(np.empty((0, 2)))
+
+    def _remember(self, scores: Array) -> None:
+        recent = np.vstack([*self.calibration_.folds, scores])[-self.window :]
+        self.calibration_ = Calibration((recent,), str(self.score))
+        self._judges = [Judge(self._scaling, self._full_model())]
+        self.offset_ = -alarm_level(self._level, len(recent))

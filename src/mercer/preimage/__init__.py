@@ -1,0 +1,1 @@
+"""From scores in feature space back to rows in input space."""

@@ -1,0 +1,67 @@
+"""Known rows with their scores: what pre-images are regressed on, started from and located by."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
+from mercer.expansion.model import Expansion
+from mercer.preimage.target import components, row_dots, scores_and_norms, squared_length
+
+
+@dataclass(frozen=True, eq=False)
+class Anchors:
+    """Rows whose scores are known, usually the training data."""
+
+    points: Points  # (a, d) dense floats or CSR
+    scores: Array  # (a, r)
+
+
+def dense_rows(points: Points, rows: IntArray) -> Array:
+    """Return some rows as a dense array."""
+    chosen = points[rows]
+    return np.asarray(chosen.toarray() if is_sparse(chosen) else chosen)
+
+
+def nearest(expansion: Expansion, scores: Array, anchors: Anchors, k: int, candidates: int) -> tuple[IntArray, Array]:
+    """Return the k anchors nearest to P in feature space and their squared distances, both (q, k).
+
+    They are sought among the `candidates` anchors with the nearest projections: that needs no kernel values,
+    but ignores what lies outside the components, and for narrow kernels most of a row lies there.
+    """
+    near = _nearest_projections(expansion, scores, anchors, candidates)
+    squared = squared_distances(expansion, scores, anchors.points, near)
+    order = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(squared, order, axis=1)
+
+
+def best_start(expansion: Expansion, scores: Array, anchors: Anchors, candidates: int) -> Array:
+    """Return the nearest anchor to each P, (q, d)."""
+    near, _ = nearest(expansion, scores, anchors, 1, candidates)
+    return dense_rows(anchors.points, near[:, 0])
+
+
+def _nearest_projections(expansion: Expansion, scores: Array, anchors: Anchors, k: int) -> IntArray:
+    """Return the k anchors whose projections are nearest, (q, k); fewer where there are fewer.
+
+    Projections differ by (y - y')^T gram^+ (y - y'), which is the plain distance for orthonormal components.
+    """
+    k = min(k, n_rows(anchors.points))
+    if expansion.n_components == 0:  # everything projects to the mean
+        return np.tile(np.arange(k), (len(scores), 1))
+    values, vectors = np.linalg.eigh(expansion.gram_inverse)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    index = NearestNeighbors(n_neighbors=k).fit(anchors.scores @ root)
+    return np.asarray(index.kneighbors(scores @ root, return_distance=False))
+
+
+def squared_distances(expansion: Expansion, scores: Array, points: Points, near: IntArray) -> Array:
+    """Return |phi(x_j) - P|^2 for each row's own neighbours j, (q, k)."""
+    wanted, place = np.unique(near, return_inverse=True)
+    own, norms = scores_and_norms(expansion, points[wanted])
+    c = components(expansion, scores)
+    place = place.reshape(near.shape)
+    # a column at a time: all (q, k, r) scores at once could be larger than everything else
+    inner = np.stack([row_dots(c, own[column]) for column in place.T], axis=1)
+    return np.asarray(norms[place] - 2.0 * inner + squared_length(expansion, c)[:, None])

@@ -1,0 +1,84 @@
+"""Pre-images: rows of data for given scores, by one mechanism that every estimator shares.
+
+No method wins everywhere, so all are there:
+
+- "exact": the feature map is known and inverted. Linear and wavelet kernels.
+- "mika": guarded fixed point. Gaussian kernel.
+- "gradient": minimises the distance in feature space. Gaussian, polynomial, linear, sigmoid and cosine
+  kernels.
+- "kwok": located by distances to neighbours. Gaussian, linear and polynomial kernels; good under heavy noise.
+- "ridge": regression from scores to rows, as in scikit-learn. Any kernel; good under mild noise with a
+  well-chosen `alpha`, poor for narrow kernels.
+- "auto": "exact" where it exists, because nothing can be better; else "mika" for the Gaussian and "gradient"
+  for other smooth kernels, because both end at least as near in feature space as the best known row and need
+  no parameter; else "ridge" with a Gaussian kernel on the scores, because the model's own kernel need not
+  accept scores (chi2 refuses negative numbers, a user's function may expect whole rows).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import RBF, Kernel, Precomputed
+from mercer.kernels.resolve import median_gamma
+from mercer.preimage.anchors import Anchors
+from mercer.preimage.exact import exact, has_features
+from mercer.preimage.gradient import gradient
+from mercer.preimage.kernel_gradients import is_smooth
+from mercer.preimage.kwok import kwok
+from mercer.preimage.mika import mika
+from mercer.preimage.ridge import RidgeMap, ridge
+from mercer.preimage.target import feature_residual
+
+__all__ = ["METHODS", "Anchors", "RidgeMap", "automatic_method", "feature_residual", "find_preimages"]
+
+_METHODS: dict[str, Callable[..., Array]] = {
+    "exact": exact,
+    "mika": mika,
+    "gradient": gradient,
+    "kwok": kwok,
+    "ridge": ridge,
+}
+METHODS = ("auto", *_METHODS)
+
+_AUTO_ALPHA = 1e-2  # for scores under a Gaussian kernel of median width, where errors hardly depend on it
+
+
+def automatic_method(kernel: Kernel) -> str:
+    """Return the method that "auto" stands for."""
+    if has_features(kernel):
+        return "exact"
+    if isinstance(kernel, RBF):
+        return "mika"
+    return "gradient" if is_smooth(kernel) else "ridge"
+
+
+def find_preimages(
+    method: str,
+    expansion: Expansion,
+    scores: Array,  # (q, r)
+    anchors: Anchors,
+    **options: Any,
+) -> Array:
+    """Return rows of data, (q, d), whose images come as near to what the scores stand for as the method gets.
+
+    `options` are the keywords of the method's function.
+    """
+    if method not in METHODS:
+        raise ValueError(f"Unknown pre-image method {method!r}; there are {', '.join(map(repr, METHODS))}.")
+    if isinstance(expansion.kernel, Precomputed):
+        raise ValueError(
+            "With kernel='precomputed' the rows behind the kernel values are not known, so there are no "
+            "pre-images. Pass the data and the kernel itself instead of the kernel matrix."
+        )
+    if method == "auto":
+        method = automatic_method(expansion.kernel)
+        if method == "ridge":
+            options = {"alpha": _AUTO_ALPHA, "kernel": RBF(median_gamma(anchors.scores)), **options}
+    dtype = np.result_type(anchors.points.dtype, np.float32)
+    if len(scores) == 0:
+        return np.empty((0, anchors.points.shape[1]), dtype)
+    return _METHODS[method](expansion, scores, anchors, **options).astype(dtype, copy=False)

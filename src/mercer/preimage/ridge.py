@@ -1,0 +1,81 @@
+"""Pre-images learned by kernel ridge regression from scores to rows, as scikit-learn's KernelPCA does."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from mercer.arrays import Array, Points, is_sparse
+from mercer.errors import PreImageWarning
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import Kernel
+from mercer.kernels.tiles import PointBlocks, available_threads
+from mercer.preimage.anchors import Anchors
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeMap:
+    """A map from scores to rows: z = k(y, training scores) @ dual_coef."""
+
+    train_scores: Array  # (a, r)
+    dual_coef: Array  # (a, d)
+    kernel: Kernel
+
+    @classmethod
+    def fit(cls, train_scores: Array, X: Points, kernel: Kernel, alpha: float = 1.0) -> "RidgeMap":
+        """Learn the map from rows and their scores, with ridge penalty `alpha` [Bakir et al. 2004]."""
+        if is_sparse(X):
+            raise ValueError(
+                "Pre-images by ridge regression need dense rows, and the training data are sparse. "
+                "Use method='auto', 'mika' (kernel='rbf') or 'exact' (kernel='linear'), or call X.toarray()."
+            )
+        return cls(train_scores, _solve(train_scores, X, kernel, alpha), kernel)
+
+    def __call__(self, scores: Array) -> Array:
+        """Return the rows for given scores, (q, d), one tile of kernel values at a time."""
+        blocks = PointBlocks(self.kernel, self.train_scores, np.result_type(self.train_scores, scores))
+        out = np.empty((len(scores), self.dual_coef.shape[1]), np.result_type(blocks.dtype, self.dual_coef))
+
+        def work(rows: slice, block: Array) -> None:
+            out[rows] = block @ self.dual_coef
+
+        blocks.for_each_chunk(scores, work, available_threads())
+        return out
+
+
+def _penalised(scores: Array, kernel: Kernel, alpha: float) -> Array:
+    K = kernel(scores)
+    K.flat[:: len(K) + 1] += alpha
+    return K
+
+
+def _solve(scores: Array, X: Array, kernel: Kernel, alpha: float) -> Array:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+            K = _penalised(scores, kernel, alpha)
+            return np.asarray(scipy.linalg.solve(K, X, assume_a="pos", overwrite_a=True))
+    except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+        warnings.warn(
+            f"The ridge regression for pre-images is singular with alpha={alpha:g}, so its shortest "
+            "least-squares solution is used. A larger alpha makes it well posed.",
+            PreImageWarning,
+            stacklevel=2,
+        )
+    return _least_squares(_penalised(scores, kernel, alpha), X)
+
+
+def _least_squares(K: Array, X: Array) -> Array:
+    """Return the shortest minimiser of |K D - X|; by eigenvectors, which an indefinite kernel allows too."""
+    values, vectors = scipy.linalg.eigh(K, overwrite_a=True)
+    keep = np.abs(values) > len(K) * np.finfo(values.dtype).eps * np.abs(values).max(initial=0.0)
+    basis = vectors[:, keep]
+    return np.asarray((basis / values[keep]) @ (basis.T @ X))
+
+
+def ridge(
+    expansion: Expansion, scores: Array, anchors: Anchors, *, alpha: float = 1.0, kernel: Kernel | None = None
+) -> Array:
+    """Return pre-images regressed on the anchors; `kernel` compares scores, the model's own unless given."""
+    return RidgeMap.fit(anchors.scores, anchors.points, kernel or expansion.kernel, alpha)(scores)

@@ -1,0 +1,1 @@
+"""Eigenpairs of the centred kernel matrix."""

@@ -1,0 +1,106 @@
+"""Exact kernel PCA: eigenpairs of the centred kernel matrix, as an expansion on the training points."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, Points
+from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, rounding_noise, thresholds
+from mercer.errors import IndefiniteKernelWarning
+from mercer.events import SILENT, Channel
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve, solve_share
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A solved model with what only its solver knows."""
+
+    expansion: Expansion
+    eigenvectors: Array  # (n, r), unit length
+    trace: float
+    solver: str
+    n_iter: int
+    dtype: np.dtype[Any]  # precision of the kernel values
+
+
+def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = None, center: bool = True) -> Operator:
+    """Return the centred kernel operator of the rows of X; a precomputed X is centred in place."""
+    if isinstance(kernel, Precomputed):
+        operator = GivenOperator(X, center)
+        if operator.asymmetry > 1e-6:
+            warnings.warn(
+                f"The precomputed kernel matrix is not symmetric (relative difference {operator.asymmetry:.1e}); "
+                "the average of the matrix and its transpose is used.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return operator
+    tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(n_jobs))
+    return CentredOperator(tiles, kernel.diagonal(X), center=center)
+
+
+def fit_exact(
+    kernel: Kernel,
+    X: Points,
+    n_components: int | float,
+    *,
+    dtype: Any,
+    options: EigenOptions,
+    drop_zeros: bool = False,
+    center: bool = True,
+    n_jobs: int | None = None,
+    channel: Channel = SILENT,
+) -> Fit:
+    """Solve kernel PCA on the rows of X; a float asks for that share of the total variation."""
+    points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
+    operator = make_operator(kernel, X, dtype, n_jobs, center)
+    if isinstance(n_components, float):
+        spectrum = solve_share(operator, n_components, options, channel)
+    else:
+        spectrum = solve(operator, n_components, options, channel)
+    values, vectors = _judge(spectrum, operator, drop_zeros)
+    expansion = _expand(kernel, points, operator, values, vectors)
+    return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter, operator.dtype)
+
+
+def _judge(spectrum: Spectrum, operator: Operator, drop_zeros: bool) -> tuple[Array, Array]:
+    limits = thresholds(operator.dtype)
+    noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
+    values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
+    if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
+        warnings.warn(
+            f"The kernel is indefinite on these data: it has an eigenvalue near {spectrum.lowest:.3g} beside the "
+            f"largest, {values.max(initial=0.0):.3g}. The components kept are positive, but distances and residuals in "
+            "feature space lose their meaning.",
+            IndefiniteKernelWarning,
+            stacklevel=4,
+        )
+    kept = values > 0 if drop_zeros else np.ones(len(values), bool)
+    return values[kept], orient(spectrum.vectors)[:, kept]
+
+
+def _expand(kernel: Kernel, points: Points, operator: Operator, values: Array, vectors: Array) -> Expansion:
+    positive = values > 0
+    # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]; the pseudo-inverse where lambda_k = 0
+    inverse_root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+    coef = np.ascontiguousarray((vectors * inverse_root).T)
+    if operator.center:
+        coef -= np.outer(coef.sum(axis=1), operator.weights)  # [chin2007, eq. 6]: centred coefficients
+    return Expansion(
+        points=points,
+        coef=coef,
+        offset=coef @ operator.row_means,
+        eigenvalues=values,
+        kernel=kernel,
+        n_seen=len(operator.weights),
+        gram=np.diag(positive.astype(np.float64)),
+        nu=operator.weights if operator.center else None,
+        mean_norm=operator.mean_norm,
+        trace=operator.trace,
+    )

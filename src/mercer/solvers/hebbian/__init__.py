@@ -1,0 +1,1 @@
+"""Hebbian learning: in passes over kernel rows, over explicit features, and on landmarks."""

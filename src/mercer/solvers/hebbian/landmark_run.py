@@ -1,0 +1,152 @@
+"""Hebbian kernel PCA on landmarks: the generalised Hebbian algorithm on phi_hat, for streams and for passes."""
+
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.engine.gains import Gain
+from mercer.engine.spectrum import orient
+from mercer.events import SILENT, Channel
+from mercer.expansion.model import Expansion
+from mercer.kernels.landmark_map import LandmarkMap
+from mercer.kernels.tiles import memory_budget, row_slices
+from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
+from mercer.solvers.hebbian.linear_passes import Outcome, presented, run_passes
+
+
+@dataclass
+class LandmarkRun:
+    """Where learning on landmarks stands."""
+
+    space: LandmarkMap
+    state: LinearState
+    missing: float = 0.0  # sum over all rows of the squared length that the landmarks miss
+
+    def copy(self) -> "LandmarkRun":
+        """Return a run that can go on without changing this one."""
+        return replace(self, state=self.state.copy())
+
+    def stream(self, X: Points, gain: Gain, *, length: int, center: bool, block_size: int) -> None:
+        """Learn from each row once, in order."""
+        for rows in row_slices(n_rows(X), 8 * self.space.rank):
+            F = self.space.features(X[rows])
+            learn(self.state, F, gain, length=length, center=center, block_size=block_size)
+            self.missing += float(self.space.missing(X[rows], F).sum())
+
+    def passes(
+        self,
+        X: Points,
+        gain: Gain,
+        *,
+        max_iter: int,
+        tol: float,
+        rng: np.random.RandomState | None,
+        center: bool,
+        block_size: int,
+        channel: Channel = SILENT,
+    ) -> Outcome:
+        """Learn in passes over a fixed set."""
+        rows = feature_rows(self.space, X)
+        self.missing = sum(
+            float(self.space.missing(X[part], np.asarray(rows[part])).sum())
+            for part in row_slices(n_rows(X), 8 * self.space.rank)
+        )
+        return run_passes(
+            self.state,
+            rows,
+            gain,
+            max_iter=max_iter,
+            tol=tol,
+            rng=rng,
+            center=center,
+            channel=channel,
+            block_size=block_size,
+            length=n_rows(X),
+        )
+
+    def saved(self) -> dict[str, object]:
+        """Return all but the landmarks, which are the model's points, as plain data."""
+        return {"root": self.space.root, "state": asdict(self.state), "missing": self.missing}
+
+    def expansion(self, *, center: bool, orthonormal: bool) -> Expansion:
+        """Return the model that the state stands for, on the landmarks as points."""
+        state, space = self.state, self.space
+        W, eigenvalues = presented(state, center, orthonormal)
+        if orthonormal:  # signs as in `KernelPCA`, by scores; of the landmarks, since rows are gone
+            scores = (space.own - (state.mean if center else 0.0)) @ W.T
+            W = W * np.where((orient(scores) * scores).sum(axis=0) < 0, -1.0, 1.0)[:, None]
+        mean = state.mean if center else np.zeros_like(state.mean)
+        return Expansion(
+            points=space.points,
+            coef=space.coefficients(W),
+            offset=W @ mean,
+            eigenvalues=eigenvalues,
+            kernel=space.kernel,
+            n_seen=state.n,
+            gram=W @ W.T,
+            nu=space.coefficients(mean[None])[0] if center else None,
+            mean_norm=float(mean @ mean),
+            trace=state.total + self.missing,
+        )
+
+
+def feature_rows(space: LandmarkMap, X: Points) -> "Array | LazyFeatures":
+    """Return phi_hat of all rows, held if they fit the budget, else made when they are asked for."""
+    if 8 * n_rows(X) * space.rank <= memory_budget():
+        return space.features(X)
+    return LazyFeatures(space, X)
+
+
+class LazyFeatures:
+    """phi_hat of rows, made at each access: rows[index]."""
+
+    def __init__(self, space: LandmarkMap, X: Points) -> None:
+        self._space, self._X = space, X
+        self.shape = (n_rows(X), space.rank)
+
+    def __getitem__(self, rows: slice | Array) -> Array:
+        return self._space.features(self._X[rows])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+def given_start(space: LandmarkMap, coefficients: Array, gain: Gain) -> LandmarkRun:
+    """Return the state before the first row for coefficients on the landmarks, (r, m)."""
+    return LandmarkRun(space, start_state(coefficients @ space.own, gain))
+
+
+def random_start(space: LandmarkMap, r: int, gain: Gain, rng: np.random.RandomState) -> LandmarkRun:
+    """Return the state before the first row for r random vectors of length about 1/(2 sqrt r)."""
+    W = rng.standard_normal((r, space.rank)) * (0.5 / np.sqrt(r * max(space.rank, 1)))
+    return LandmarkRun(space, start_state(W, gain))
+
+
+def warm_start(space: LandmarkMap, r: int, X: Points, gain: Gain, center: bool) -> LandmarkRun:
+    """Return the state after the rows of X, learned in one go: the components of their covariance."""
+    F = space.features(X)
+    n, mean = n_rows(X), F.mean(axis=0) if center else np.zeros(space.rank)
+    centred = F - mean
+    _, s, V = np.linalg.svd(centred, full_matrices=False)
+    W = np.zeros((r, space.rank))
+    found = min(r, len(s))
+    W[:found] = V[:found]
+    state = start_state(W, gain)
+    norms = np.einsum("ij,ij->i", centred, centred)
+    state.mean, state.n, state.t = mean, n, n
+    state.total, state.quartic = float(norms.sum()), float(norms @ norms)
+    state.squares[:found] = s[:found] ** 2
+    state.lam = state.eigenvalues
+    state.weight = float(n) ** 3 / 3.0  # what `learn` gives to n steps: the sum of t^2
+    state.moment = np.diag(state.squares / max(n - center, 1)) * state.weight
+    return LandmarkRun(space, state, float(space.missing(X, F).sum()))
+
+
+def covariance_size(space: LandmarkMap, X: Points, center: bool) -> float:
+    """Return the Frobenius norm of the covariance of phi_hat over rows of X."""
+    F = space.features(X)
+    if center:
+        F -= F.mean(axis=0)
+    gram = F.T @ F if F.shape[1] <= len(F) else F @ F.T
+    return float(np.linalg.norm(gram)) / max(len(F), 1)

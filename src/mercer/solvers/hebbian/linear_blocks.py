@@ -1,0 +1,233 @@
+"""Hebbian learning on explicit rows, in exact blocks: Oja's rule, the generalised Hebbian algorithm, meta-descent.
+
+The rows are data, or features of data such as those of landmarks. A state goes through any number of calls of `learn`,
+and where the stream is cut into chunks and blocks makes no difference beyond rounding, unless the guard has to act.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.engine.gains import Gain, MetaGain
+from mercer.engine.hebb import gha_block, oja_block, smd_block
+from mercer.engine.oja_direct import gha_rows, normalised_rows, oja_rows
+from mercer.kernels.tiles import TILE_BYTES, one_blas_thread
+from mercer.solvers.hebbian.blocks import DivergedError, Guard
+from mercer.solvers.hebbian.row_blocks import Rows, less_mean, less_running_mean
+
+_BLOCKS: dict[str, Callable[..., int]] = {"gha": gha_block, "oja": oja_block}
+_SINGLE_STEPS: dict[str, Callable[..., int]] = {"gha": gha_rows, "oja": oja_rows, "normalised": normalised_rows}
+_SPREAD = 1e-2  # smallest to largest eigenvalue estimate, for gains that one limit must suit
+_AGE = 2  # the outputs of step t count t ** _AGE in `moment`: seven eighths of the weight lie in the last half of a run
+
+
+@dataclass
+class LinearState:
+    """Where a run stands; with W alone it has not begun."""
+
+    W: Array  # (r, p), one weight vector a row
+    mean: Array  # (p,)
+    n: int = 0  # rows that the mean has seen
+    total: float = 0.0  # sum of |x - mean|^2 over these rows
+    quartic: float = 0.0  # sum of |x - mean|^4, each with the mean of its time
+    t: int = 0  # steps
+    squares: Array = field(default_factory=lambda: np.zeros(0))  # (r,), sum of y_i^2 over all steps
+    lam: Array = field(default_factory=lambda: np.zeros(0))  # (r,), eigenvalue estimates at the start of the pass
+    moment: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (r, r), weighted sum of y y^T
+    weight: float = 0.0  # sum of the weights in `moment`
+    B: Array | None = None  # (r, p), dW of meta-descent
+    rho: Array | None = None  # (r,), its log-gains
+    guard: Guard = field(default_factory=Guard)
+
+    def __post_init__(self) -> None:
+        r = len(self.W)
+        self.squares = self.squares if len(self.squares) else np.zeros(r)
+        self.lam = self.lam if len(self.lam) else np.ones(r)
+        self.moment = self.moment if len(self.moment) else np.zeros((r, r))
+
+    def copy(self) -> "LinearState":
+        """Return a state that can go on without changing this one: learning replaces arrays."""
+        return replace(self, guard=replace(self.guard))
+
+    @property
+    def rows_that_count(self) -> float:
+        """Return how many equally long rows would carry the total as these do: n if all are, 1 for one giant."""
+        return self.total * self.total / self.quartic if self.quartic > 0 else float(self.n)
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Return the running means of y_i^2, (r,); all equal as long as nothing is known."""
+        return self.squares / self.t if self.t and self.squares.any() else np.ones(len(self.W))
+
+    @property
+    def second_moment(self) -> Array:
+        """Return the estimate of the covariance of the outputs y, (r, r), in which late steps count more."""
+        return self.moment / self.weight if self.weight else np.zeros_like(self.moment)
+
+
+def start_state(W: Array, gain: Gain) -> LinearState:
+    """Return the state before the first row: mean and B zero, rho ones [guenter2006, Algorithm 1]."""
+    state = LinearState(np.array(W, np.float64, order="C"), np.zeros(W.shape[1]))
+    _fit_to(state, gain)
+    return state
+
+
+def _fit_to(state: LinearState, gain: Gain) -> None:
+    """Give the state what the gain needs, and nothing else: the gain of a stream may be another than before."""
+    if not isinstance(gain, MetaGain):
+        state.B, state.rho = None, None
+    elif state.B is None:
+        state.B, state.rho = np.zeros_like(state.W), np.ones(len(state.W))
+
+
+def learn(
+    state: LinearState,
+    rows: Points,  # (n, p), dense or CSR
+    gain: Gain,
+    *,
+    rule: str = "gha",
+    block_size: int = 64,
+    length: int = 1000,
+    center: bool = True,
+    counted: bool = False,
+    adaptive: bool = False,
+    clip: float | None = None,
+) -> None:
+    """Take one step a row, changing the state.
+
+    rule: "gha" [guenter2006, eq. 2], "oja" (the subspace rule), or "normalised": Hebb's rule with explicit
+    normalisation [lecture_notes]. `clip` limits each weight after each step. Meta-descent is for "gha" only.
+    length: l of the gain; the part of it that follows eigenvalues is evaluated every `length` steps.
+    center: subtract from each row the mean of all rows so far and itself, before its step.
+    counted: the rows are in state.n, mean and total already, which stay: for further passes over a fixed set.
+    adaptive: gains are divided by the mean of |x|^2 so far, and none exceeds 1 / |x|^2 of its row. A row x multiplies
+    weights along itself by 1 + gain |x|^2, so this makes a gain mean the same for data of any scale; lambda_i are then
+    not taken below a hundredth of the largest, since one limit serves all components.
+    """
+    _fit_to(state, gain)
+    run = _Run(state, gain, rule, length, center, counted, adaptive, clip)
+    fits = max(1, TILE_BYTES // (8 * state.W.shape[1]))
+    start, stop = 0, n_rows(rows)
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # what overflows is found, and undone
+        while start < stop:
+            left = length - state.t % length  # a block does not cross the end of a pass
+            size = min(block_size, fits, left, stop - start)
+            run.block(rows[start : start + size])
+            start += size
+
+
+@dataclass
+class _Run:
+    """The steps of one call of `learn`; the state changes once a block, when it went well."""
+
+    state: LinearState
+    gain: Gain
+    rule: str
+    length: int
+    center: bool
+    counted: bool
+    adaptive: bool
+    clip: float | None
+
+    def block(self, X: Points) -> None:
+        """Run the steps of one block."""
+        state = self.state
+        if state.t % self.length == 0:
+            state.lam = state.eigenvalues
+        base = self._base()
+        rows, mean, counts, totals = self._less_mean(X)
+        t = state.t + 1.0 + np.arange(len(counts))
+        factor = self._factor(t, rows.norms, base, totals, counts)
+        Y = self._guarded(rows, base, factor)
+        if not self.counted:
+            state.mean, state.n, state.total = mean, int(counts[-1]), float(totals[-1])
+            state.quartic += float(rows.norms @ rows.norms)
+        self._record(Y, t, counts)
+        state.t += len(Y)
+
+    def _base(self) -> Array:
+        lam = self.state.lam
+        return self.gain.base(np.maximum(lam, _SPREAD * lam.max()) if self.adaptive else lam)
+
+    def _less_mean(self, X: Points) -> tuple[Rows, Array, Array, Array]:
+        """Return the rows that are learned, and the mean after them, n and total after each of them."""
+        state, b = self.state, n_rows(X)
+        if self.counted:
+            return less_mean(X, state.mean), state.mean, np.full(b, float(state.n)), np.full(b, state.total)
+        if not self.center:
+            rows = less_mean(X, state.mean)
+            return rows, state.mean, state.n + 1.0 + np.arange(b), state.total + np.cumsum(rows.norms)
+        centred = less_running_mean(X, state.mean, state.n)
+        added = centred.rows.norms * _freedom(centred.counts)  # |x - mean before| |x - mean after|, Welford's term
+        return centred.rows, centred.mean, centred.counts, state.total + np.cumsum(added)
+
+    def _factor(self, t: Array, norms: Array, base: Array, totals: Array, counts: Array) -> Array:
+        factor = self.gain.factor(t, self.length)
+        if not self.adaptive:
+            return factor
+        degrees = np.maximum(counts - self.center, 1.0)
+        relative = factor * np.divide(degrees, totals, out=np.zeros_like(totals), where=totals > 0)
+        top = norms * base.max()
+        highest = np.divide(1.0, top, out=np.full_like(top, np.inf), where=top > 0)
+        return np.asarray(np.minimum(relative, highest))
+
+    def _guarded(self, rows: Rows, base: Array, factor: Array) -> Array:
+        """Run the compiled steps, with smaller gains where they diverge; return the outputs, (b, r)."""
+        guard, scale = self.state.guard, self.state.guard.scale
+        while True:
+            Y = self._attempt(rows, base, factor * guard.scale)
+            if Y is not None:
+                guard.succeed()
+                return Y
+            try:
+                guard.fail()
+            except DivergedError:
+                guard.scale = scale  # these rows are hopeless; the next ones need not be
+                raise
+
+    def _attempt(self, rows: Rows, base: Array, factor: Array) -> Array | None:
+        """Run the steps and store the weights; return the outputs, or None and leave the state, if they diverge."""
+        Y = np.empty((len(factor), len(base)))
+        if self.clip is not None or self.rule == "normalised":
+            W, bound = self.state.W.copy(), np.inf if self.clip is None else float(self.clip)
+            done = _SINGLE_STEPS[self.rule](np.ascontiguousarray(rows.dense()), base, factor, bound, W, Y)
+            return self._store(done, W, Y)
+        S = self.state.W if self.state.B is None else np.vstack([self.state.W, self.state.B])
+        H = np.hstack([rows.against(S), rows.gram])
+        Z = np.eye(len(S), H.shape[1])
+        rho = None if self.state.rho is None else self.state.rho.copy()
+        done = self._steps(H, rows, base, factor, rho, Z, Y)
+        S = Z[:, : len(S)] @ S + rows.combined(Z[:, len(S) :])
+        return self._store(done, S, Y, rho)
+
+    def _steps(self, H: Array, rows: Rows, base: Array, factor: Array, rho: Array | None, Z: Array, Y: Array) -> int:
+        state, gain = self.state, self.gain
+        if rho is None or state.B is None or not isinstance(gain, MetaGain):
+            return int(_BLOCKS[self.rule](H, base, factor, Z, Y))
+        aa, ab = state.W @ state.W.T, state.W @ state.B.T
+        return int(smd_block(H, rows.norms, base, factor, gain.rate, gain.decay, gain.lowest, rho, aa, ab, Z, Y))
+
+    def _store(self, done: int, S: Array, Y: Array, rho: Array | None = None) -> Array | None:
+        r = len(self.state.W)
+        if done < len(Y) or not np.isfinite(S).all():
+            return None
+        self.state.W = S[:r]
+        if rho is not None:
+            self.state.B, self.state.rho = S[r:], rho
+        return Y
+
+    def _record(self, Y: Array, t: Array, counts: Array) -> None:
+        """Add the outputs to the running moments; the first row of a stream is its own mean and says nothing."""
+        state = self.state
+        state.squares = state.squares + (Y * Y).sum(axis=0)
+        freedom = _freedom(counts) if self.center else np.ones(len(t))
+        weights = t**_AGE * (freedom > 0)
+        state.moment = state.moment + (Y * (weights * freedom)[:, None]).T @ Y
+        state.weight += float(weights.sum())
+
+
+def _freedom(counts: Array) -> Array:
+    """Return n / (n - 1): what makes the mean of |x - mean|^2 unbiased where the mean has seen x; 0 for n = 1."""
+    return np.asarray(np.divide(counts, counts - 1.0, out=np.zeros_like(counts), where=counts > 1))

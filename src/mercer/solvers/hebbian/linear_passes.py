@@ -1,0 +1,191 @@
+"""Passes of Hebbian learning over a fixed set of rows, and the principal axes that a run has found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from mercer.arrays import Array, Points, n_rows
+from mercer.engine.gains import Gain
+from mercer.events import SILENT, Channel
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import Linear
+from mercer.kernels.tiles import one_blas_thread, row_slices
+from mercer.solvers.hebbian.blocks import DivergedError
+from mercer.solvers.hebbian.linear_blocks import LinearState, learn
+from mercer.solvers.hebbian.row_blocks import Rows, less_mean
+
+_ABSENT = 1e-6  # share of the largest singular value of W below which a direction is not among its rows' span
+_JUDGED = 1e-4  # share of the total below which a component's variance is too small to ask for relative accuracy
+
+
+@dataclass(frozen=True)
+class Axes:
+    """An orthonormal basis of the span of the weights, along which the outputs are uncorrelated."""
+
+    components: Array  # (r, p), by falling variance; zero rows where the weights depend on each other
+    variances: Array  # (r,)
+    mixing: Array  # (r, r), components = mixing W
+
+
+def principal_axes(W: Array, second_moment: Array) -> Axes:
+    """Return the principal axes within the span of W, given the second moment of y = W x.
+
+    W = U S V^T and y = U S (V^T x), so V^T x has the moment S^-1 U^T E[y y^T] U S^-1; its eigenvectors turn V into the
+    axes. For the subspace rule nothing else says which rotation is meant; for the others it removes what is left of
+    correlations between components. The basis does not depend on the rotation of W.
+    """
+    U, s, _ = scipy.linalg.svd(W, full_matrices=False)
+    present = s > _ABSENT * s.max(initial=0.0)
+    whiten = (U[:, present] / s[present]).T
+    values, vectors = np.linalg.eigh(whiten @ second_moment @ whiten.T)
+    mixing, variances = np.zeros((len(W), len(W))), np.zeros(len(W))
+    mixing[: len(values)] = vectors[:, ::-1].T @ whiten
+    variances[: len(values)] = np.maximum(values[::-1], 0.0)
+    mixing *= _signs(mixing @ W)[:, None]
+    return Axes(mixing @ W, variances, mixing)
+
+
+def _signs(components: Array) -> Array:
+    """Return the signs that make each row's entry of largest size positive."""
+    largest = np.abs(components).argmax(axis=1)
+    return np.where(components[np.arange(len(components)), largest] < 0, -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What one reading of all rows says about the weights."""
+
+    second_moment: Array  # (r, r), of the outputs
+    residual: float  # largest |C q - lambda q| / lambda among the principal axes q
+
+
+def count_rows(state: LinearState, X: Points, center: bool) -> None:
+    """Make the rows of a fixed set known to the state: their mean, number and total variation."""
+    if center:
+        state.mean = _mean(X)
+    state.n, state.total, state.quartic = n_rows(X), 0.0, 0.0
+    for rows in _blocks(X, state.mean):
+        state.total += float(rows.norms.sum())
+        state.quartic += float(rows.norms @ rows.norms)
+
+
+def certify(state: LinearState, X: Points, center: bool) -> Certificate:
+    """Compute the outputs' second moment over all rows, and how far the principal axes are from eigenvectors."""
+    r = len(state.W)
+    moment, image = np.zeros((r, r)), np.zeros_like(state.W)  # sums of y y^T and of y x^T
+    for rows in _blocks(X, state.mean):
+        Y = rows.against(state.W)
+        moment += Y.T @ Y
+        image += rows.combined(np.ascontiguousarray(Y.T))
+    if not np.isfinite(image).all():
+        return Certificate(np.zeros((r, r)), np.inf)
+    degrees = max(state.n - center, 1)
+    axes = principal_axes(state.W, moment / degrees)
+    away = axes.mixing @ image / degrees - axes.variances[:, None] * axes.components
+    scale = np.maximum(axes.variances, _JUDGED * state.total / degrees)
+    residuals = np.divide(np.linalg.norm(away, axis=1), scale, out=np.zeros(r), where=scale > 0)
+    return Certificate(moment / degrees, float(residuals.max()))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How passes over a fixed set ended."""
+
+    passes: int
+    residual: float
+    diverged: bool = False
+
+
+def run_passes(
+    state: LinearState,
+    X: Points,
+    gain: Gain,
+    *,
+    max_iter: int,
+    tol: float,
+    rng: Any,  # None: rows in their order
+    center: bool,
+    channel: Channel = SILENT,
+    **options: Any,
+) -> Outcome:
+    """Learn in passes until the residual is at most tol > 0, or a block diverges for any gain.
+
+    Then the state's second moment is that of all rows with the weights as they are. `options` are those of `learn`.
+    """
+    with one_blas_thread():  # the products are small, and idle threads of BLAS would spin beside the recursion
+        count_rows(state, X, center)
+        done, found, diverged = 0, None, False
+        while done < max_iter and not diverged and not (found is not None and found.residual <= tol):
+            try:
+                for rows in _in_order(X, None if rng is None else rng.permutation(n_rows(X))):
+                    learn(state, rows, gain, center=center, counted=True, **options)
+            except DivergedError:
+                diverged = True
+            done += 1
+            if tol > 0 or diverged or done == max_iter:
+                found = certify(state, X, center)
+            channel.emit("Hebbian passes", done, max_iter, None if found is None else found.residual)
+    assert found is not None
+    state.weight = max(state.weight, 1.0)
+    state.moment = found.second_moment * state.weight
+    return Outcome(done, found.residual, diverged)
+
+
+def presented(state: LinearState, center: bool, orthonormal: bool) -> tuple[Array, Array]:
+    """Return the weights, or the principal axes of their span, and the eigenvalues that belong to them."""
+    components, variances = state.W.copy(), np.diag(state.second_moment)
+    if orthonormal:
+        axes = principal_axes(state.W, state.second_moment)
+        components, variances = axes.components, axes.variances
+    eigenvalues = variances * max(state.n - center, 0)
+    if orthonormal and eigenvalues.sum() > state.total:  # in the second moment late rows count more, in the total not
+        eigenvalues = eigenvalues * (state.total / eigenvalues.sum())
+    return components, eigenvalues
+
+
+def linear_expansion(state: LinearState, center: bool, orthonormal: bool) -> Expansion:
+    """Return x -> W (x - mean) as an expansion on the weights and the mean themselves."""
+    components, eigenvalues = presented(state, center, orthonormal)
+    r, mean = len(components), state.mean if center else np.zeros_like(state.mean)
+    points = np.vstack([components, mean]) if center else components
+    return Expansion(
+        points=points,
+        coef=np.eye(r, len(points)),
+        offset=components @ mean,
+        eigenvalues=eigenvalues,
+        kernel=Linear(),
+        n_seen=state.n,
+        gram=components @ components.T,
+        nu=np.eye(1, len(points), r)[0] if center else None,
+        mean_norm=float(mean @ mean),
+        trace=float(state.total),
+    )
+
+
+def _mean(X: Points) -> Array:
+    """Return the mean row, around the first one: exact however far the data are from the origin."""
+    first = np.asarray(X[:1].toarray() if hasattr(X, "toarray") else X[:1], np.float64).ravel()
+    total = np.zeros_like(first)
+    for rows in row_slices(n_rows(X), 8 * X.shape[1]):
+        part = X[rows]
+        if hasattr(part, "toarray"):
+            total += np.asarray(part.sum(axis=0, dtype=np.float64)).ravel() - part.shape[0] * first
+        else:
+            total += (part - first).sum(axis=0)
+    return np.asarray(first + total / n_rows(X))
+
+
+def _blocks(X: Points, mean: Array) -> Iterator[Rows]:
+    for rows in row_slices(n_rows(X), 8 * X.shape[1]):
+        yield less_mean(X[rows], mean)
+
+
+def _in_order(X: Points, order: Any) -> Iterator[Points]:
+    if order is None:
+        yield X
+        return
+    for rows in row_slices(len(order), 8 * X.shape[1]):
+        yield X[order[rows]]

@@ -1,0 +1,1 @@
+"""Components that maximise sums of absolute scores, and rivals of that method."""

@@ -1,0 +1,232 @@
+"""L1-norm kernel PCA by signs [kim2019, Algorithm 1]: c <- sgn(K~ c), then K~ <- K~ - u u^T, component after component.
+
+At a fixed point the component is w = sum_i c_i phi~_i / sqrt(c^T K~ c), the scores are u = K~ c / sqrt(c^T K~ c), and
+the objective of (1), sum_i |u_i|, is sqrt(c^T K~ c). Only columns of flipped signs are touched: K~ c changes by
+K~[:, F] dc_F. Every earlier sign vector has K~ c = 0, so a new start is reached from the nearest of them, or from its
+negative, by flipping at most half of the signs.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from mercer.arrays import Array, Points
+from mercer.engine.krylov import block_krylov
+from mercer.engine.signs import best_flip, measure_step, new_signs
+from mercer.errors import IndefiniteKernelWarning
+from mercer.events import SILENT, Channel
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import Kernel, Precomputed
+from mercer.solvers.l1.residuals import Centring, Residual, make_residual
+from mercer.solvers.l1.rounding import EXHAUSTED, Mask, first_largest
+
+_EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries
+_EIGEN_RESIDUAL = 1e-7  # only signs are taken of them
+_EIGEN_TIE = 1e-6
+_DENSE_ROWS = 300  # below this LAPACK needs milliseconds
+_NEIGHBOURS = 16  # earlier sign vectors among which a start looks for the nearest
+_MOST_STEPS = 10_000  # the iteration is finite; rounding must not make it endless
+
+
+@dataclass(frozen=True)
+class SignOptions:
+    """How to extract: the estimator's parameters of the same names."""
+
+    init: str = "objective"  # "objective", "eigen", "norm" or "best"
+    refine: bool = False  # flip single signs until c_i v_i >= K~_ii
+
+
+_PLAIN = SignOptions()
+
+
+@dataclass(frozen=True)
+class SignFit:
+    """Components in order of extraction, as signs and as training scores."""
+
+    signs: Array  # (r, n), -1 and 1
+    scores: Array  # (r, n), u_k
+    objective: Array  # (r,), sum_i |u_ki|
+    n_iter: Array  # (r,), sign iterations of the start that was kept
+    histories: list[list[float]]  # c^T K~ c after every iteration, a list a component
+
+    @property
+    def coefficients(self) -> Array:
+        """Return A with w_k = sum_i A_ki phi_i, from the triangle sum_{l <= k} (u_l^T c_k) w_l = sum_i c_ki phi_i."""
+        if len(self.signs) == 0:
+            return np.zeros(self.signs.shape)
+        return np.asarray(solve_triangular(self.signs @ self.scores.T, self.signs, lower=True))
+
+
+@dataclass
+class _State:
+    """A sign vector with its product, on the way to a fixed point."""
+
+    c: Array  # (n,)
+    v: Array  # (n,), K~ c
+    history: list[float]
+
+    @property
+    def square(self) -> float:
+        return float(self.c @ self.v)
+
+
+def fit_l1(
+    kernel: Kernel,
+    X: Points,
+    n_components: int,
+    *,
+    dtype: Any,
+    options: SignOptions,
+    center: bool = True,
+    n_jobs: int | None = None,
+    channel: Channel = SILENT,
+) -> tuple[Expansion, SignFit]:
+    """Extract components of the rows of X by Algorithm 1; a precomputed X is overwritten."""
+    points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
+    residual, centring = make_residual(kernel, X, dtype, center, n_jobs)
+    found = extract(residual, n_components, options, channel)
+    return expand(kernel, points, centring, found.coefficients, found.scores), found
+
+
+def expand(kernel: Kernel, points: Points, centring: Centring, A: Array, scores: Array) -> Expansion:
+    """Return the model of orthonormal components sum_i A_ki phi'_i with these training scores; both are (r, n)."""
+    # A k'(x) = (A - (A 1) w^T) (k(x) - K w): the coefficients of centred vectors on the points themselves
+    coef = A - np.outer(A.sum(axis=1), centring.weights) if centring.center else A
+    return Expansion(
+        points=points,
+        coef=coef,
+        offset=coef @ centring.row_means,
+        eigenvalues=np.einsum("ij,ij->i", scores, scores),
+        kernel=kernel,
+        n_seen=scores.shape[1],
+        gram=np.eye(len(A)),
+        nu=centring.weights if centring.center else None,
+        mean_norm=centring.mean_norm,
+        trace=centring.trace,
+    )
+
+
+def extract(residual: Residual, n_components: int, options: SignOptions = _PLAIN, channel: Channel = SILENT) -> SignFit:
+    """Return up to so many components; fewer when no row has anything left."""
+    n = len(residual.diagonal)
+    signs, scores, states = np.empty((n_components, n)), np.empty((n_components, n)), list[_State]()
+    limit = max(EXHAUSTED * float(residual.diagonal.max(initial=0.0)), residual.floor)
+    noise = residual.rounding()
+    with residual.running():
+        for k in range(n_components):
+            alive = residual.diagonal > limit
+            if not alive.any():
+                break
+            state = _best_state(residual, alive, np.where(alive, noise, np.inf), signs[:k], options)
+            if state.square <= 0.0:
+                break
+            states.append(state)
+            signs[k] = state.c
+            scores[k] = residual.deflate(state.c, state.v, state.square)
+            channel.emit("L1 components", k + 1, n_components, float(residual.diagonal.max()))
+    r = len(states)
+    return SignFit(
+        signs[:r],
+        scores[:r],
+        np.sqrt([state.square for state in states]),
+        np.array([len(state.history) for state in states], int),
+        [state.history for state in states],
+    )
+
+
+def _best_state(residual: Residual, alive: Mask, negligible: Array, known: Array, options: SignOptions) -> _State:
+    """Run from every start that the options name; the first of the best wins."""
+    best: _State | None = None
+    for start in _starts(residual, alive, options.init):
+        c = np.where(start < -negligible / len(start), -1.0, 1.0)  # an entry, where `negligible` is for sums of n
+        state = _State(c, _product(residual, c, known), [])
+        climb(residual, state, negligible)
+        while options.refine and _flip_singly(residual, state, negligible):
+            climb(residual, state, negligible)
+        if best is None or state.square > best.square * (1.0 + 1e-12):
+            best = state
+    assert best is not None
+    return best
+
+
+def _starts(residual: Residual, alive: Mask, init: str) -> list[Array]:
+    starts = []
+    if init == "norm":
+        starts.append(residual.column(first_largest(np.where(alive, residual.diagonal, -np.inf))))
+    if init in ("objective", "best"):
+        starts.append(residual.column(residual.best_column(alive)))
+    if init in ("eigen", "best"):
+        starts += leading_vectors(residual, _EIGEN_STARTS if init == "best" else 1)
+    return starts
+
+
+def leading_vectors(residual: Residual, count: int) -> list[Array]:
+    """Return leading eigenvectors of K~, each with its largest entry positive, the first one if several are equal."""
+    n = len(residual.diagonal)
+    count = min(n, count)
+    if n <= _DENSE_ROWS:
+        vectors = np.linalg.eigh(residual.product(np.eye(n)))[1][:, : -count - 1 : -1]
+    else:
+        start = np.random.default_rng(0).standard_normal((n, max(count, 4)))
+        vectors = block_krylov(residual.product, start, count, tol=_EIGEN_RESIDUAL, floor=1e-12, max_iter=200).vectors
+    return [vector * np.sign(vector[first_largest(np.abs(vector), _EIGEN_TIE)]) for vector in vectors.T]
+
+
+def _product(residual: Residual, c: Array, known: Array) -> Array:
+    """Return K~ c, from the nearest earlier sign vector s, for which K~ s = 0."""
+    if len(known) == 0:
+        return residual.product(c[:, None])[:, 0]
+    known = known[-_NEIGHBOURS:]
+    overlaps = known @ c
+    nearest = int(np.abs(overlaps).argmax())
+    rows = np.flatnonzero(c * known[nearest] * np.sign(overlaps[nearest] or 1.0) < 0)
+    v = np.zeros(len(c))
+    residual.add(rows, 2.0 * c[rows], v)
+    return v
+
+
+def climb(residual: Residual, state: _State, negligible: Array) -> None:
+    """Iterate c <- sgn(K~ c) until the step has no length in feature space [kim2019, Algorithm 1]."""
+    n = len(state.c)
+    rows, factors = np.empty(n, np.int64), np.empty(n)
+    square = state.square
+    state.history.append(square)
+    for _ in range(_MOST_STEPS):
+        count = new_signs(state.v, negligible, state.c, rows, factors)
+        F, dc = rows[:count], factors[:count]
+        before = state.v[F]
+        residual.add(F, dc, state.v)
+        last = square
+        square, length, rounding = measure_step(state.v, state.c, negligible, F, dc, before)
+        state.history.append(square)
+        if length <= rounding:
+            return
+        if square <= last:  # the objective rises [kim2019, Lemma 1]; only rounding or an indefinite kernel end that
+            if last - square > np.sum(negligible, where=np.isfinite(negligible)):
+                _warn_indefinite(last, square)
+            return
+
+
+def _flip_singly(residual: Residual, state: _State, negligible: Array) -> bool:
+    """Flip the sign that gains most until none gains: c_i v_i >= K~_ii; tell whether any was flipped."""
+    flipped = False
+    for _ in range(_MOST_STEPS):
+        i, gain = best_flip(residual.diagonal, state.c, state.v)
+        if gain <= min(negligible[i], 1e-9 * abs(state.square)):
+            break
+        state.c[i] = -state.c[i]
+        residual.add(np.array([i]), np.array([2.0 * state.c[i]]), state.v)
+        flipped = True
+    return flipped
+
+
+def _warn_indefinite(before: float, after: float) -> None:
+    warnings.warn(
+        f"The objective fell from {before:.6g} to {after:.6g}, which no positive semi-definite kernel allows: the "
+        "kernel is indefinite on these data. Use a positive definite one, such as 'rbf'.",
+        IndefiniteKernelWarning,
+        stacklevel=2,
+    )

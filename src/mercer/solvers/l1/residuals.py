@@ -1,0 +1,190 @@
+"""The deflated kernel matrix K~ of L1-norm kernel PCA: held whole, made in tiles, or as explicit features."""
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from mercer.arrays import Array, IntArray, Points, is_sparse
+from mercer.engine.signs import centre_rows, row_means
+from mercer.kernels.functions import Kernel, Linear
+from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices, run_in_threads
+from mercer.solvers.exact.fit import make_operator
+from mercer.solvers.l1.features import FeatureResidual
+from mercer.solvers.l1.held import HeldResidual
+from mercer.solvers.l1.rounding import (
+    Mask,
+    first_largest,
+    smallest_diagonal,
+    smallest_products,
+    smallest_square,
+    tie_of,
+)
+
+
+class Residual(Protocol):
+    """What the sign iteration needs of K~."""
+
+    diagonal: Array  # (n,), float64
+    floor: float  # a diagonal below this is rounding of what K was made of
+
+    def running(self) -> AbstractContextManager[None]:
+        """Return a context for the whole extraction, in which threads wait for work."""
+
+    def rounding(self) -> Array:
+        """Return the sizes below which (K~ c)_i is zero for all that rounding can tell, (n,)."""
+
+    def best_column(self, alive: Mask) -> int:
+        """Return the first j, among the rows alive, that maximises sum_i |K~_ij| / sqrt(K~_jj) [kim2019, eq. 19]."""
+
+    def column(self, j: int) -> Array:
+        """Return K~[:, j]."""
+
+    def add(self, rows: IntArray, factors: Array, v: Array) -> None:
+        """Add K~[:, rows] @ factors to v."""
+
+    def product(self, V: Array) -> Array:
+        """Return K~ V, (n, b)."""
+
+    def deflate(self, c: Array, v: Array, square: float) -> Array:
+        """Subtract the component of the signs c, with v = K~ c and square = c^T v; return its scores u."""
+
+
+class TiledResidual:
+    """K~ in tiles that are remade for every product; all deflations stay beside it."""
+
+    def __init__(self, operator: CentredOperator) -> None:
+        assert isinstance(operator.source, SymmetricTiles)
+        self._operator, self._source = operator, operator.source
+        self._U = np.empty((0, operator.shape[0]))
+        self.diagonal = operator.diagonal()
+        self.floor = smallest_diagonal(operator.largest_entry, self._source.dtype) if operator.center else 0.0
+        self._tie = tie_of(self._source.dtype)
+
+    def running(self) -> AbstractContextManager[None]:
+        """Need nothing."""
+        return nullcontext()
+
+    def rounding(self) -> Array:
+        """Return the sizes below which (K~ c)_i is zero."""
+        return smallest_products(self.diagonal, self._source.dtype)
+
+    def best_column(self, alive: Mask) -> int:
+        """Sum all columns in one visit of the upper tiles."""
+        means, level, U = self._operator.row_means, self._operator.mean_norm, self._U
+        sums = np.zeros((self._source.threads, len(means)))
+
+        def work(worker: int, I: slice, J: slice, tile: Array) -> None:
+            entries = tile - means[I, None] - means[J] + level - U[:, I].T @ U[:, J]
+            np.abs(entries, out=entries)
+            sums[worker, I] += entries.sum(axis=1)
+            if I != J:
+                sums[worker, J] += entries.sum(axis=0)
+
+        self._source.for_each_tile(work)
+        values = sums.sum(axis=0) / np.sqrt(np.where(alive, self.diagonal, 1.0))
+        return first_largest(np.where(alive, values, -np.inf), self._tie)
+
+    def column(self, j: int) -> Array:
+        """Return K~[:, j]."""
+        return np.asarray(self._operator.columns(np.array([j]))[:, 0] - self._U[:, j] @ self._U)
+
+    def add(self, rows: IntArray, factors: Array, v: Array) -> None:
+        """Add K~[:, rows] @ factors to v, by the columns, or by all tiles where these are cheaper."""
+        n = len(v)
+        if 2 * len(rows) > n:
+            whole = np.zeros((n, 1))
+            whole[rows, 0] = factors
+            v += self._operator.matmul(whole)[:, 0]
+        else:
+            for part in row_slices(len(rows), 16 * n):
+                v += self._operator.columns(rows[part]) @ factors[part]
+        v -= (self._U[:, rows] @ factors) @ self._U
+
+    def product(self, V: Array) -> Array:
+        """Return K~ V, (n, b)."""
+        return np.asarray(self._operator.matmul(V) - self._U.T @ (self._U @ V))
+
+    def deflate(self, c: Array, v: Array, square: float) -> Array:
+        """Keep u."""
+        u = v / np.sqrt(square)
+        self._U = np.vstack([self._U, u])
+        self.diagonal = self.diagonal - u * u
+        return np.asarray(u)
+
+
+@dataclass(frozen=True)
+class Centring:
+    """What was subtracted to centre: K w and w^T K w (zeros without centring), and the trace of what is left."""
+
+    center: bool
+    weights: Array  # (n,)
+    row_means: Array  # (n,)
+    mean_norm: float
+    trace: float
+
+    @classmethod
+    def of(cls, operator: Operator) -> "Centring":
+        """Return the centring of an operator."""
+        return cls(operator.center, operator.weights, operator.row_means, operator.mean_norm, operator.trace)
+
+
+def make_residual(kernel: Kernel, X: Points, dtype: Any, center: bool, n_jobs: int | None) -> tuple[Residual, Centring]:
+    """Return K' of the rows of X in the form that suits the kernel and the memory."""
+    n, d = X.shape
+    fits = n * n * np.dtype(dtype).itemsize <= memory_budget()
+    if isinstance(kernel, Linear) and (d <= n or not fits) and 8 * n * d <= memory_budget():
+        return _linear_residual(X, center, available_threads(n_jobs))
+    operator = make_operator(kernel, X, dtype, n_jobs, center)
+    if isinstance(operator, GivenOperator):
+        floor = smallest_diagonal(operator.largest_entry, operator.K.dtype) if center else 0.0
+        return HeldResidual(operator.K, floor=floor), Centring.of(operator)
+    assert isinstance(operator, CentredOperator)
+    assert isinstance(operator.source, SymmetricTiles)
+    if not fits:
+        return TiledResidual(operator), Centring.of(operator)
+    K = operator.source.dense()
+    centring = _centre(K, center, kernel.diagonal(X), operator.source.threads)
+    floor = smallest_diagonal(operator.largest_entry, K.dtype) if center else 0.0
+    return HeldResidual(K, operator.source.threads, floor), centring
+
+
+def _linear_residual(X: Points, center: bool, threads: int) -> tuple[Residual, Centring]:
+    Z = X.toarray() if is_sparse(X) else X
+    Z = np.array(Z, np.float64)
+    mean = Z.mean(axis=0) if center else np.zeros(Z.shape[1])
+    means = Z @ mean
+    largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
+    _check_finite(np.append(means, 4.0 * largest))  # centred rows are at most twice as long
+    Z -= mean
+    residual = FeatureResidual(Z, smallest_square(largest) if center else 0.0, threads)
+    weights = np.full(len(Z), 1.0 / len(Z))
+    return residual, Centring(center, weights, means, float(mean @ mean), float(residual.diagonal.sum()))
+
+
+def _centre(K: Array, center: bool, diagonal: Array, threads: int) -> Centring:
+    """Centre K in place, in float64 whatever it is stored in."""
+    n = len(K)
+    weights = np.full(n, 1.0 / n)
+    if not center:
+        _check_finite(diagonal)
+        return Centring(False, weights, np.zeros(n), 0.0, float(diagonal.sum()))
+    means = np.empty(n)
+    bounds = np.linspace(0, n, threads + 1).astype(int)
+    pieces = list(pairwise(bounds))
+    run_in_threads(lambda _, rows: row_means(K, *rows, means), pieces, threads)
+    _check_finite(means)
+    level = float(means.mean())
+    run_in_threads(lambda _, rows: centre_rows(K, means, level, *rows), pieces, threads)
+    return Centring(True, weights, means, level, float((diagonal - 2.0 * means + level).sum()))
+
+
+def _check_finite(values: Array) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "The kernel matrix has values that are not finite. Rescale the features (for example with StandardScaler) "
+            "or lower gamma, coef0 or degree."
+        )

@@ -1,0 +1,77 @@
+"""Which columns of K~ = Z Z^T can have the largest sum_i |K~_ij| / sqrt(K~_jj) [kim2019, eq. 19], by float32 tiles."""
+
+from concurrent.futures import Executor
+
+import numpy as np
+
+from mercer.arrays import Array, IntArray
+from mercer.engine.sign_features import add_abs_sums
+from mercer.kernels.tiles import row_slices
+from mercer.solvers.l1.rounding import TIE, Mask
+from mercer.solvers.l1.sum_bounds import SumBounds
+
+_STRIP = 256  # columns whose sums become known together
+_WIDTH = 512  # a strip and this many rows are a tile of 512 KiB, for the second-level cache
+_UNIT = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in single precision
+_WORTH_THREADS = 2**24  # multiplications in a strip below which threads cost more than they save
+
+
+class Screening:
+    """A search in the order of bounds, strip by strip, that ends when no further column can win.
+
+    A tile of K~ serves the sums of its rows and those of its columns, which come later in the order: when a strip has
+    met all later columns, its sums are complete.
+    """
+
+    def __init__(self, Z: Array, squares: Array, pool: Executor | None, threads: int) -> None:
+        self._Z, self._lengths = Z, np.sqrt(squares)
+        self._pool = pool if _STRIP * Z.size > _WORTH_THREADS else None
+        self._threads = threads if self._pool is not None else 1
+        # z_i and z_j rounded, d products added in any order: K~_ij is off by d + 2 units of |z_i| |z_j| at first order
+        self._entry_error = 1.01 * (Z.shape[1] + 4) * _UNIT * float(self._lengths.sum())
+        # and at most so many positive numbers added in single precision
+        self._sum_error = (_WIDTH + 8) * _UNIT
+
+    def candidates(self, alive: Mask, bounds: SumBounds) -> IntArray:
+        """Return the columns, ascending, that rounding cannot tell from the best; the bounds learn what was summed."""
+        sums = np.where(alive, bounds.sums(), -np.inf)
+        limits = np.divide(sums, self._lengths, out=sums, where=alive) * (1.0 + 2.0 * TIE)
+        order = np.argsort(-limits, kind="stable")
+        totals, certain = self._search(order, limits[order], int(alive.sum()))
+        some = order[: len(totals)]
+        above = totals * (1.0 + self._sum_error) + self._entry_error * self._lengths[some]
+        bounds.learn(some, above)
+        return np.sort(some[above >= certain * (1.0 - 2.0 * TIE) * self._lengths[some]])
+
+    def _search(self, order: IntArray, limits: Array, count: int) -> tuple[Array, float]:
+        """Return the sums of the first columns in this order, and a value that the best of them reaches for certain."""
+        rows, lengths = self._Z.astype(np.float32)[order], self._lengths[order]
+        totals, certain, known = np.zeros(len(order)), -np.inf, 0
+        for strip in row_slices(count, 1, _STRIP):
+            if limits[strip.start] < certain:
+                break
+            self._add_strip(rows, strip, totals)
+            values = totals[strip] * (1.0 - self._sum_error) / lengths[strip] - self._entry_error
+            certain, known = max(certain, float(values.max())), strip.stop
+        return totals[:known], certain
+
+    def _add_strip(self, rows: Array, strip: slice, totals: Array) -> None:
+        """Add the strip's tiles from the diagonal on to the sums of its rows and of the columns after it."""
+        own, later, after = rows[strip], rows[strip.stop :], totals[strip.stop :]
+        totals[strip] += np.abs(own @ own.T).sum(axis=1, dtype=np.float64)
+        pieces = row_slices(len(later), 1, _WIDTH)
+        of_workers = np.zeros((self._threads, len(own)))
+
+        def work(worker: int) -> None:
+            space, short = np.empty(len(own) * _WIDTH, np.float32), np.empty(_WIDTH, np.float32)
+            for piece in pieces[worker :: self._threads]:
+                others = later[piece]
+                tile = space[: len(own) * len(others)].reshape(len(own), len(others))
+                np.matmul(own, others.T, out=tile)
+                add_abs_sums(tile, short[: len(others)], of_workers[worker], after[piece])
+
+        if self._pool is None:
+            work(0)
+        else:
+            list(self._pool.map(work, range(self._threads)))  # list: raises what a worker raised
+        totals[strip] += of_workers.sum(axis=0)

@@ -1,0 +1,1 @@
+"""Kernel PCA in the span of landmarks, from moments of kernel values."""

@@ -1,0 +1,206 @@
+"""A stream seen through landmarks: moments that rows are added to, leave and fade from, and landmarks that may grow."""
+
+from copy import copy
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from mercer.arrays import Array, Points, is_sparse, n_rows
+from mercer.engine.moments import Moments, fading_weights
+from mercer.expansion.model import Expansion
+from mercer.kernels.functions import Kernel
+from mercer.kernels.landmarks import AldDictionary
+from mercer.kernels.tiles import PointBlocks, one_blas_thread
+from mercer.solvers.landmark.moments import Whitening, measure, solve_moments
+from mercer.solvers.landmark.recent_rows import RecentRows
+
+
+class LandmarkStream:
+    """What is known of a stream: moments of k_m(x), and with a window the rows that are in it."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        points: Points,
+        *,
+        window: int | None = None,
+        forgetting: float = 1.0,
+        dictionary: AldDictionary | None = None,  # landmarks that may still grow
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel, self.points = kernel, points
+        self.window, self.forgetting, self.n_jobs = window, forgetting, n_jobs
+        self.dictionary = dictionary
+        self.rows = RecentRows()  # those in the window
+        self.left = 0  # rows that left the window since the moments were last computed anew
+        self.moments: Moments | None = None
+        self._prepared: PointBlocks | None = None
+        self._space: Whitening | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_prepared": None, "_space": None}
+
+    def learn(self, X: Points) -> None:
+        """Take in rows in order of time."""
+        if self.window is not None and n_rows(X) > self.window:
+            X = X[-self.window :]
+        dictionary = copy(self.dictionary)  # growing replaces its arrays
+        grown = self._grown(dictionary) if dictionary is not None and dictionary.extend(X) else None
+        (grown or self)._take_in(X)
+        if grown is not None:
+            self.__dict__.update(grown.__dict__)
+        else:
+            self.dictionary = dictionary  # it has counted the rows
+
+    def _grown(self, dictionary: AldDictionary) -> "LandmarkStream":
+        """Return this stream on the landmarks of a dictionary that has grown."""
+        grown = copy(self)
+        grown.points = dictionary.points.astype(np.float64, copy=False)
+        grown.rows, grown._prepared, grown._space = self.rows.copy(), None, None
+        grown.dictionary = dictionary if len(dictionary) < dictionary.limit else None
+        if self.moments is not None:  # rows that are kept are looked at again
+            grown.moments = (
+                self._mapped(grown.points, self.moments)
+                if self.window is None
+                else grown._of_oldest(len(self.rows), 0, None)
+            )
+        return grown
+
+    def _mapped(self, points: Points, moments: Moments) -> Moments:
+        """Return the moments on more landmarks, of which the first are those of now.
+
+        Of the rows only their projection on the span of now is known, and k of that and a new landmark is linear in
+        k_m(x).
+        """
+        m = n_rows(self.points)
+        if not len(self.dictionary or ()):  # no row so far had a length
+            return moments.mapped(np.zeros((n_rows(points), m)))
+        K = PointBlocks(self.kernel, self.points, np.float64).against(points)  # (m', m)
+        with one_blas_thread():
+            T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
+        T[:m] = np.eye(m)
+        return moments.mapped(T)
+
+    def _take_in(self, X: Points) -> None:
+        n = n_rows(X)
+        before = None if self.moments is None else self.moments.reference
+        fresh = measure(self._blocks, X, fading_weights(n, self.forgetting), before, self.n_jobs)
+        leaving = 0 if self.window is None else max(0, len(self.rows) + n - self.window)
+        if self.moments is None or (leaving and leaving >= len(self.rows)):
+            self.moments, self.left = fresh, 0
+        else:
+            gone = self._of_oldest(leaving, n, before)
+            fresh.add(self.moments.faded(self.forgetting**n))  # into its sums: those of a copied stream stay
+            if gone is not None:
+                fresh.add(gone, -1.0)
+            self.moments = fresh.settled()
+            self.left += leaving
+        if self.window is not None:
+            self.rows.drop(leaving)
+            self.rows.append(X)
+
+    def _of_oldest(self, count: int, newer: int, reference: Array | None) -> Moments | None:
+        """Return the moments of the oldest rows, with the weights they have when `newer` more rows have come."""
+        found: Moments | None = None
+        newer += len(self.rows)
+        for piece in self.rows.oldest(count):
+            newer -= n_rows(piece)
+            weights = fading_weights(n_rows(piece), self.forgetting, newer)
+            part = measure(self._blocks, piece, weights, reference, self.n_jobs)
+            if found is None:
+                found = part
+            else:
+                found.add(part)
+        return found
+
+    @property
+    def _blocks(self) -> PointBlocks:
+        """The landmarks, prepared for float64 whatever the rows are: whitening multiplies errors of the moments."""
+        if self._prepared is None:
+            self._prepared = PointBlocks(self.kernel, self.points, np.float64)
+        return self._prepared
+
+    @property
+    def has_turned_over(self) -> bool:
+        """Whether as many rows have left the window as it holds, since the moments were computed from its rows."""
+        return self.window is not None and self.left >= self.window
+
+    def renew(self) -> None:
+        """Compute the moments of the window from its rows, which ends the growth of rounding errors."""
+        self.moments, self.left = self._of_oldest(len(self.rows), 0, None), 0
+
+    def whitening(self) -> Whitening:
+        """Return the coordinates of the landmarks' span; made once for each set of landmarks."""
+        if self._space is None:
+            self._space = Whitening.of(self.kernel, self.points)
+        return self._space
+
+    @property
+    def missing_share(self) -> float:
+        """The share of sum w k(x, x) that the landmarks do not see."""
+        if self.moments is None or self.moments.own <= 0:
+            return 0.0
+        return max(0.0, 1.0 - self.whitening().captured(self.moments) / self.moments.own)
+
+    @property
+    def freedom(self) -> float:
+        """What an unbiased variance divides eigenvalues by: n - 1 where all weights are one."""
+        return 0.0 if self.moments is None else float(self.moments.freedom)
+
+    def expansion(self, n_components: int, center: bool) -> Expansion:
+        """Return the model of what was seen so far."""
+        assert self.moments is not None
+        return solve_moments(self.whitening(), self.moments, n_components, center)
+
+    def followed_by(self, other: "LandmarkStream", n: int) -> "LandmarkStream":
+        """Return the stream that saw these rows and then the n of another one on the same landmarks."""
+        both = self.copy()
+        if self.window is not None:
+            for piece in other.rows.pieces:
+                both._take_in(piece)
+        elif both.moments is not None and other.moments is not None:
+            both.moments = both.moments.faded(self.forgetting**n).copy()
+            both.moments.add(other.moments)
+        return both
+
+    def copy(self) -> "LandmarkStream":
+        """Return a stream that can go on without changing this one."""
+        twin = copy(self)  # moments and dictionary are replaced where they change
+        twin.rows = self.rows.copy()
+        return twin
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return everything but the kernel, as plain values."""
+        growing, moments = self.dictionary, self.moments
+        return {
+            "points": self.points,
+            "window": self.window,
+            "forgetting": self.forgetting,
+            "rows": self.rows.pieces,
+            "left": self.left,
+            "moments": None if moments is None else asdict(moments),
+            "dictionary": None if growing is None else {**growing.__getstate__(), "kernel": None},
+        }
+
+    @classmethod
+    def from_state(cls, kernel: Kernel, state: dict[str, Any], n_jobs: int | None) -> "LandmarkStream":
+        """Return the stream that `state` described."""
+        stream = cls(kernel, state["points"], window=state["window"], forgetting=state["forgetting"], n_jobs=n_jobs)
+        stream.rows, stream.left = RecentRows(state["rows"]), state["left"]
+        if state["moments"] is not None:
+            stream.moments = Moments(**state["moments"])
+        if state["dictionary"] is not None:
+            stream.dictionary = AldDictionary(kernel, state["dictionary"]["nu"], state["dictionary"]["limit"])
+            vars(stream.dictionary).update({**state["dictionary"], "kernel": kernel})
+        return stream
+
+
+def same_points(a: Points, b: Points) -> bool:
+    """Tell whether two sets of landmarks are the same, in the same order."""
+    if a.shape != b.shape or is_sparse(a) != is_sparse(b):
+        return False
+    return bool((a != b).nnz == 0) if is_sparse(a) else bool(np.array_equal(a, b))

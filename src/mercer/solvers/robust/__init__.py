@@ -1,0 +1,1 @@
+"""Robust kernel PCA by weights that follow from residuals: in batch and from a stream."""

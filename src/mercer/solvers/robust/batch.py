@@ -1,0 +1,92 @@
+"""Robust kernel PCA: the fixed point of weighted kernel PCA and the weights that its residuals give.
+
+[huang2011, eqs. 21, 22], of Huang, Yeh and Eguchi (2009): with z_i half the squared residual and w_i = psi'(z_i), the
+mean is sum w_i phi_i / sum w_i, and the components are the leading eigenvectors of the covariance with the same
+weights. Since psi is concave, each round minimises an upper bound of sum psi(z_i) that touches it: the objective never
+increases.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.engine.psi import Psi
+from mercer.events import SILENT, Channel
+from mercer.solvers.robust.scale import choose_psi, row_weights
+from mercer.solvers.robust.space import RowSpace, Subspace, weighted_subspace
+
+_RESCALES = 5  # rounds in which "auto" parameters follow the residuals; then they stay
+_SETTLED = 1e-3  # relative change of the parameters below which they may stay earlier
+
+
+@dataclass(frozen=True)
+class RobustFit:
+    """A solved model with its weights."""
+
+    subspace: Subspace
+    psi: Psi
+    weights: Array  # (n,), those of the last fit, psi'(z) of the one before
+    z: Array  # (n,)
+    objective: list[float] = field(default_factory=list)  # sum psi(z), from the round in which psi was fixed
+    n_iter: int = 1
+    converged: bool = True
+
+
+def fit_robust(
+    space: RowSpace,
+    r: int,
+    start: Array,  # (n,), z for the first weights
+    name: str,
+    beta: float | str = "auto",
+    xi: float | str = "auto",
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+    channel: Channel = SILENT,
+) -> RobustFit:
+    """Iterate until no weight changes by more than tol, or max_iter times; tol=0 never stops early."""
+    if name == "none":
+        return _plain(space, r)
+    psi, found, used = _settle(space, r, start, (name, beta, xi), max_iter - 1)
+    z = start if found is None else found.z
+    objective, weights, change = [_objective(psi, z)], row_weights(psi, z), np.inf
+    while used < max_iter:
+        found = weighted_subspace(space, weights, r, found)
+        used, z = used + 1, found.z
+        objective.append(_objective(psi, z))
+        fresh = row_weights(psi, z)
+        change = float(np.abs(fresh - weights).max())
+        channel.emit("robust", used, max_iter, change)
+        if change <= tol and tol > 0:
+            break
+        if used < max_iter:
+            weights = fresh
+    assert found is not None
+    return RobustFit(found, psi, weights, z, objective, used, change <= tol)
+
+
+def _settle(
+    space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int
+) -> tuple[Psi, Subspace | None, int]:
+    """Let "auto" parameters follow the residuals for a few rounds; return what they are then, and where that led."""
+    psi, found, used = choose_psi(*wanted, z, space.noise), None, 0
+    if not any(isinstance(given, str) for given in wanted[1:]):
+        return psi, None, 0
+    while used < min(_RESCALES, most):
+        found = weighted_subspace(space, row_weights(psi, z), r, found)
+        z, used, last = found.z, used + 1, psi
+        psi = choose_psi(*wanted, z, space.noise)
+        if abs(psi.beta / last.beta - 1.0) < _SETTLED and abs(psi.xi - last.xi) <= _SETTLED * abs(last.xi):
+            break
+    return psi, found, used
+
+
+def _plain(space: RowSpace, r: int) -> RobustFit:
+    weights = np.ones(space.n)
+    found = weighted_subspace(space, weights, r)
+    return RobustFit(found, Psi(), weights, found.z, [_objective(Psi(), found.z)])
+
+
+def _objective(psi: Psi, z: Array) -> float:
+    return float(psi.value(z).sum())

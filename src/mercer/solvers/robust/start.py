@@ -1,0 +1,164 @@
+"""Where robust kernel PCA starts: a subspace that most rows agree on, found without believing any single one.
+
+Weighted least squares only finds the next minimum, and from plain kernel PCA the outliers have already taken a
+component for themselves. Three candidates are improved by concentration, and the one that leaves the least of the rows
+that stand out least is taken:
+
+- spherical kernel PCA: around the geometric median, of rows scaled to length 1 (Locantore et al., 1999);
+- the half of the rows that is nearest to the geometric median;
+- the half of the rows that stands out least in projections on differences of rows (Hubert et al., 2005): outliers that
+  lie close together stay visible to it, where they bend spherical components.
+
+All see through less than half of the rows being bad, not through more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.events import SILENT, Channel
+from mercer.solvers.robust.batch import RobustFit, fit_robust
+from mercer.solvers.robust.scale import auto_scale
+from mercer.solvers.robust.space import FeatureRows, RowSpace, Subspace, weighted_subspace
+
+__all__ = ["RobustStart", "auto_scale", "fit_from_start", "geometric_median", "robust_residuals", "robust_start_rows"]
+
+_MEDIAN_STEPS, _MEDIAN_TOL = 50, 1e-6
+_CONCENTRATIONS = 20
+_DIRECTIONS, _DIRECTIONS_AT_ONCE = 250, 50
+
+
+# -- candidates ------------------------------------------------------------------------------------
+
+
+def geometric_median(space: RowSpace) -> Array:
+    """Return the weights, (n,), sum 1, of the point with the least sum of distances (Weiszfeld's iteration)."""
+    weights = np.full(space.n, 1.0 / space.n)
+    for _ in range(_MEDIAN_STEPS):
+        inverse = _inverse_lengths(space.distances(weights))
+        last, weights = weights, inverse / inverse.sum()
+        if float(np.abs(weights - last).sum()) <= _MEDIAN_TOL:
+            break
+    return weights
+
+
+def _inverse_lengths(squares: Array) -> Array:
+    """Return 1 / length; a row at the centre itself counts as one very near it."""
+    lengths = np.sqrt(squares)
+    typical = float(np.median(lengths)) or float(lengths.mean()) or 1.0
+    return np.asarray(1.0 / np.maximum(lengths, 1e-6 * typical))
+
+
+def spherical(space: RowSpace, r: int, centre: Array) -> Array:
+    """Return the residuals z from spherical kernel PCA around a weighted mean, (n,)."""
+    scale = _inverse_lengths(space.distances(centre))
+    # scaled back by a typical length: tiny eigenvalues are judged against k(x, x)
+    return space.subspace(centre, scale / float(np.median(scale)), r).z
+
+
+def outlyingness(space: RowSpace, rng: np.random.Generator) -> Array:
+    """Return how far each row lies out, in deviations, on the worst of many directions, (n,)."""
+    n, worst = space.n, np.zeros(space.n)
+    pairs = rng.integers(n, size=(2, _DIRECTIONS))
+    for first in range(0, _DIRECTIONS, _DIRECTIONS_AT_ONCE):
+        I, J = pairs[:, first : first + _DIRECTIONS_AT_ONCE]
+        P = np.abs(_from_middle(space.along(I, J), space.center))
+        deviation, largest = np.median(P, axis=0), P.max(axis=0)
+        useful = deviation > 1e-12 * largest
+        if useful.any():
+            worst = np.maximum(worst, (P[:, useful] / deviation[useful]).max(axis=1))
+    return worst
+
+
+def _from_middle(P: Array, center: bool) -> Array:
+    return P - np.median(P, axis=0) if center else P
+
+
+def concentrate(space: RowSpace, order_by: Array, r: int) -> Array:
+    """Refit on the half with the least residual until its sum no longer falls; return z, (n,)."""
+    half = min(space.n, (space.n + r + 1) // 2)
+    best, z, last = np.inf, order_by, None
+    for _ in range(_CONCENTRATIONS):
+        kept = np.zeros(space.n)
+        kept[np.argsort(z, kind="stable")[:half]] = 1.0
+        last = weighted_subspace(space, kept, r, last)
+        total = float(np.sort(last.z)[:half].sum())
+        z = last.z
+        if total >= best * (1.0 - 1e-6):
+            break
+        best = total
+    return z
+
+
+def robust_residuals(space: RowSpace, r: int) -> Array:
+    """Return z, (n,), for the best of the starts; always the same for the same rows.
+
+    Judges are the rows that stand out least. The sum of the smallest residuals would not do: bad rows that are equal
+    get a component of their own, whose zeros that sum rewards.
+    """
+    centre = geometric_median(space)
+    out = outlyingness(space, np.random.default_rng(0))
+    starts = [spherical(space, r, centre), space.distances(centre), out]
+    judges = np.argsort(out, kind="stable")[: (space.n + 1) // 2]
+    return min((concentrate(space, start, r) for start in starts), key=lambda z: float(z[judges].sum()))
+
+
+def fit_from_start(
+    space: RowSpace,
+    r: int,
+    psi_name: str,
+    beta: float | str,
+    xi: float | str,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+    channel: Channel = SILENT,
+) -> RobustFit:
+    """Return robust kernel PCA from the robust start, which kernel PCA itself (psi "none") does not need."""
+    start = np.zeros(space.n) if psi_name == "none" else robust_residuals(space, r)
+    return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, channel=channel)
+
+
+# -- for streams -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RobustStart:
+    """A robust model of the first rows of a stream."""
+
+    mean: Array  # (q,)
+    W: Array  # (r, q), orthonormal rows, in order of their eigenvalues
+    eigenvalues: Array  # (r,), of the weighted covariance times n
+    z: Array  # (n,)
+    weights: Array  # (n,), psi'(z) of the fit
+    beta: float
+    xi: float
+
+
+def robust_start_rows(
+    F: Array,  # (n, q)
+    r: int,
+    psi_name: str = "logistic",
+    beta: float | str = "auto",
+    xi: float | str = "auto",
+    center: bool = True,
+    missing: Array | None = None,  # (n,), squared length of each row that the features miss
+) -> RobustStart:
+    """Return robust PCA of explicit rows, at most min(n, q) components; the batch method with its robust start."""
+    space = FeatureRows(np.asarray(F, np.float64), missing, center)
+    fit = fit_from_start(space, min(r, *F.shape), psi_name, beta, xi)
+    found = fit.subspace
+    W = _completed(found)
+    return RobustStart(found.mean, W, found.values, fit.z, fit.weights, fit.psi.beta, fit.psi.xi)
+
+
+def _completed(found: Subspace) -> Array:
+    """Return the basis with orthonormal rows in place of those without variance."""
+    empty = ~(found.values > 0)
+    if not empty.any():
+        return found.basis
+    full = np.linalg.svd(found.basis, full_matrices=True)[2]  # the last rows are orthogonal to the basis
+    W = found.basis.copy()
+    W[empty] = full[int((~empty).sum()) :][: int(empty.sum())]
+    return W

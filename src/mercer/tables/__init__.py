@@ -1,0 +1,1 @@
+"""Tables of measurements: what their columns are like, and how they are scaled."""

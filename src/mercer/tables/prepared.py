@@ -1,0 +1,128 @@
+"""`PreparedModel`: a fitted model together with what was done to its columns before, so that new rows get the same."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.expansion.model import Expansion
+from mercer.io import persist
+from mercer.tables.scaling import Scaling
+
+_PLAIN = ("estimator", "means", "scale", "missing", "feature_names_in_")
+
+
+class PreparedModel:
+    """A fitted decomposition with the scaling of its columns and their means, as `mercer fit --scale` saves it.
+
+    It takes rows as they were before the scaling. `transform` and `reconstruction_error` scale them first;
+    `inverse_transform` returns rows in their own units.
+
+    Parameters
+    ----------
+    estimator : a fitted decomposition of this package, fitted to scaled rows
+    scaling : Scaling
+    means : array of shape (n_features,)
+        Of the training rows.
+    scale : {"soft", "variance", "none"}
+    missing : {"error", "mean"}
+        "mean": NaN is replaced by the mean of the column in the training rows.
+
+    Attributes
+    ----------
+    feature_names_in_ : ndarray of strings
+        The names of the columns, where the training rows had them.
+    """
+
+    estimator: Any
+    scaling: Scaling
+    means: Array
+    scale: str
+    missing: str
+
+    def __init__(
+        self, estimator: Any = None, scaling: Any = None, means: Any = None, scale: str = "none", missing: str = "error"
+    ) -> None:
+        self.estimator, self.scaling, self.means, self.scale, self.missing = estimator, scaling, means, scale, missing
+
+    def prepared(self, X: Any) -> Array:
+        """Return rows as the estimator takes them; of a data frame, the columns that the model knows by name."""
+        rows = self._numbers(X)
+        if rows.ndim != 2 or rows.shape[1] != len(self.means):
+            raise ValueError(f"X has the shape {rows.shape}; this model needs rows of {len(self.means)} features.")
+        if self.missing == "mean":
+            rows = filled(rows, self.means)
+        return self.scaling(rows)
+
+    def _numbers(self, X: Any) -> Array:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and hasattr(X, "columns"):
+            missing = [repr(name) for name in names if name not in X.columns]
+            if missing:
+                raise ValueError(f"X has no column {', '.join(missing)}, which the model was fitted on.")
+            X = X[list(names)]
+        rows = np.asarray(X)
+        return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores of rows on the components, (n_samples, n_components)."""
+        return np.asarray(self.estimator.transform(self.prepared(X)))
+
+    def reconstruction_error(self, X: Any) -> Array:
+        """Return each row's squared distance, in feature space, from the subspace of the components."""
+        return np.asarray(self.estimator.reconstruction_error(self.prepared(X)))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows, in their own units, whose images come close to the given scores."""
+        return np.asarray(self.estimator.inverse_transform(X) * self.scaling.unit + self.scaling.mean)
+
+    def get_feature_names_out(self) -> Any:
+        """Return the names of the components."""
+        return self.estimator.get_feature_names_out()
+
+    @property
+    def expansion_(self) -> Expansion:
+        """The model in feature space, of scaled rows."""
+        found: Expansion = self.estimator.expansion_
+        return found
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return len(self.means)
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, atomically; `mercer.load(path)` reads it back."""
+        persist.save(self, path)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return no parameters: everything is fitted."""
+        return {}
+
+    def _saved_state(self) -> dict[str, Any]:
+        state = {name: getattr(self, name) for name in _PLAIN if hasattr(self, name)}
+        return {**state, "scaling": [self.scaling.mean, self.scaling.unit]}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        for name in _PLAIN:
+            if name in state:
+                setattr(self, name, state[name])
+        self.scaling = Scaling(*state["scaling"])
+
+
+def training_means(model: Any) -> Array | None:
+    """Return the means of the columns that a model was fitted on, where it knows them."""
+    if isinstance(model, PreparedModel):
+        return model.means
+    if getattr(model, "standardize", False) is not False:  # a detector, which scales
+        found: Array = model._scaling.mean
+        return found
+    return None
+
+
+def filled(X: Array, means: Array) -> Array:
+    """Return rows with these means where they are NaN."""
+    return np.where(np.isnan(X), means.astype(X.dtype), X)

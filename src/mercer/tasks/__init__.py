@@ -1,1 +1,0 @@
-"""What models are used for: small classes that take any of them."""

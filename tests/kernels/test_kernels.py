@@ -1,0 +1,520 @@
+"""Kernel functions against their textbook twins, on ordinary and nasty rows, and all ways to name one."""
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.decomposition import KernelPCA as PeerKernelPCA
+
+from mercer import KernelPCA
+from mercer.errors import MissingExtraError
+from mercer.kernels import RBF, Chi2, Cosine, Kernel, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+from mercer.kernels.resolve import KernelSpec, median_gamma, resolve_gamma, resolve_kernel
+from textbook import kernel_pca as naive
+
+TOLERANCE = {np.float64: 1e-13, np.float32: 2e-6}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel object, its twin, and how large the terms are that its rounding errors are a fraction of."""
+
+    kernel: Kernel
+    twin: naive.Pair
+    rounding: str  # "dot", "length", "power" or "none"
+
+    def scale(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
+        products = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
+        gamma = getattr(self.kernel, "gamma", 1.0)
+        if self.rounding == "power":
+            degree = self.kernel.degree
+            return (1 + degree) * (gamma * products + abs(self.kernel.coef0)) ** degree
+        if self.rounding == "length":  # the exponent is made of squared lengths, measured from the mean
+            reach = [np.linalg.norm(Z - Y.mean(axis=0), axis=1) for Z in (X, Y)]
+            return 1 + gamma * np.add.outer(*reach) ** 2
+        return {"dot": products, "tanh": 1 + gamma * products, "none": np.ones(products.shape)}[self.rounding]
+
+
+CASES = {
+    "linear": Case(Linear(), naive.linear(), "dot"),
+    "poly3": Case(Polynomial(0.3, 1.0, 3), naive.poly(0.3, 1.0, 3), "power"),
+    "poly2": Case(Polynomial(0.5, 0.0, 2), naive.poly(0.5, 0.0, 2), "power"),
+    "poly5": Case(Polynomial(0.1, -0.7, 5), naive.poly(0.1, -0.7, 5), "power"),
+    "poly1": Case(Polynomial(2.0, 1.0, 1), naive.poly(2.0, 1.0, 1), "power"),
+    "poly0": Case(Polynomial(2.0, 1.0, 0), naive.poly(2.0, 1.0, 0), "power"),
+    "rbf": Case(RBF(0.3), naive.rbf(0.3), "length"),
+    "rbf_narrow": Case(RBF(40.0), naive.rbf(40.0), "length"),
+    "rbf_flat": Case(RBF(0.0), naive.rbf(0.0), "length"),
+    "sigmoid": Case(Sigmoid(0.2, -0.5), naive.sigmoid(0.2, -0.5), "tanh"),
+    "cosine": Case(Cosine(), naive.cosine(), "none"),
+    "laplacian": Case(Laplacian(0.4), naive.laplacian(0.4), "length"),
+    "chi2": Case(Chi2(0.7), naive.chi2(0.7), "length"),
+}
+GAMMA_FREE = {"linear", "cosine"}
+
+
+def assert_twin(case: Case, got: np.ndarray, X: np.ndarray, Y: np.ndarray, dtype: type) -> None:
+    assert got.dtype == dtype
+    expected = naive.matrix(case.twin, X, Y)
+    error = np.abs(got.astype(np.float64) - expected)
+    allowed = TOLERANCE[dtype] * np.maximum(case.scale(X, Y), 1e-290)
+    worst = (error / allowed).argmax()
+    assert (error <= allowed).all(), f"off by {error.flat[worst]:.3g}; {allowed.flat[worst]:.3g} is allowed"
+
+
+@st.composite
+def nasty_rows(draw, dtype=np.float64, columns=None, lowest=-10.0):
+    """Rows with zeros, whole numbers, repeats, constant columns and a zero row, as often as ordinary ones."""
+    width = np.dtype(dtype).itemsize * 8
+    floats = st.floats(lowest, 10, width=width, allow_subnormal=False)
+    plain = floats.map(lambda v: 0.0 if abs(v) < 1e-3 else v)
+    whole = st.sampled_from([0.0, 1.0, 2.0, max(lowest, -1.0)])
+    shape = (draw(st.integers(1, 7)), columns or draw(st.integers(1, 6)))
+    X = draw(arrays(dtype, shape, elements=st.one_of(plain, whole)))
+    if draw(st.booleans()):
+        X[-1] = X[0]
+    if draw(st.booleans()):
+        X[:, 0] = X[0, 0]
+    if draw(st.booleans()):
+        X[0] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", CASES)
+@given(data=st.data())
+def test_equals_the_twin(name, dtype, data):
+    case = CASES[name]
+    lowest = 0.0 if name == "chi2" else -10.0
+    X = data.draw(nasty_rows(dtype, lowest=lowest))
+    Y = data.draw(nasty_rows(dtype, columns=X.shape[1], lowest=lowest))
+    assert_twin(case, case.kernel(X, Y), X, Y, dtype)
+    assert_twin(case, case.kernel(X), X, X, dtype)
+
+
+@pytest.mark.parametrize("name", CASES)
+@given(data=st.data())
+def test_diagonal_equals_the_twin(name, data):
+    case = CASES[name]
+    X = data.draw(nasty_rows(lowest=0.0 if name == "chi2" else -10.0))
+    got = case.kernel.diagonal(X)
+    assert got.dtype == np.float64
+    assert (np.abs(got - naive.diagonal(case.twin, X)) <= 1e-13 * np.diag(case.scale(X, X))).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"chi2"}))
+@given(data=st.data())
+def test_sparse_equals_dense(name, dtype, data):
+    case = CASES[name]
+    X = data.draw(nasty_rows(dtype))
+    Y = data.draw(nasty_rows(dtype, columns=X.shape[1]))
+    for made in (sp.csr_matrix, sp.csr_array):
+        assert_twin(case, case.kernel(made(X), made(Y)), X, Y, dtype)
+    assert_allclose(case.kernel.diagonal(sp.csr_matrix(X)), case.kernel.diagonal(X), rtol=1e-12, atol=0)
+
+
+# A shift of the origin that reaches only one of the two operands makes these disagree.
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"chi2"}))
+@pytest.mark.parametrize("sparse_side", ["left", "right"])
+def test_one_sparse_and_one_dense_operand(name, sparse_side, rng):
+    case = CASES[name]
+    X, Y = rng.standard_normal((6, 4)) + 1.0, rng.standard_normal((5, 4)) + 1.0
+    left, right = (sp.csr_matrix(X), Y) if sparse_side == "left" else (X, sp.csr_matrix(Y))
+    assert_twin(case, case.kernel(left, right), X, Y, np.float64)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_block_goes_where_it_is_told(name, rng):
+    kernel = CASES[name].kernel
+    X, Y = rng.uniform(0, 1, (7, 3)), rng.uniform(0, 1, (5, 3))
+    expected = kernel(X, Y)
+    A, B = (kernel.prepare(Z, np.float64, kernel.origin(Y)) for Z in (X, Y))
+    frame = np.full((9, 5), -7.0)
+    kernel.block(A, B, frame[1:8])
+    assert_allclose(frame[1:8], expected, rtol=1e-14)
+    assert (frame[[0, 8]] == -7.0).all()
+
+
+def test_an_rbf_block_may_be_a_view(rng):
+    X = rng.standard_normal((5, 3))
+    rows = RBF(0.5).prepare(X, np.float64)
+    frame = np.full((8, 9), -7.0)
+    RBF(0.5).block(rows, rows, frame[2:7, 3:8])
+    assert_allclose(frame[2:7, 3:8], naive.matrix(naive.rbf(0.5), X), rtol=0, atol=1e-15)
+    frame[2:7, 3:8] = -7.0
+    assert (frame == -7.0).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_prepared_rows_can_be_sliced(name, rng):
+    kernel = CASES[name].kernel
+    X = rng.uniform(0, 1, (9, 3))
+    rows = kernel.prepare(X, np.float64, kernel.origin(X))
+    for key in (slice(2, 6), np.array([5, 0, 0, 8])):
+        out = np.empty((len(X[key]), 9))
+        kernel.block(rows[key], rows, out)
+        assert_allclose(out, kernel(X)[key], rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_matrix_is_symmetric_and_repeats_give_repeats(name, rng):
+    case = CASES[name]
+    X = rng.uniform(0, 2, (8, 4))
+    X[5] = X[2]
+    K = case.kernel(X)
+    assert_allclose(K, K.T, rtol=1e-12)
+    assert_allclose(K[5], K[2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_arguments_are_left_alone(name, rng):
+    X, Y = rng.uniform(0, 2, (8, 4)), rng.uniform(0, 2, (3, 4))
+    kept = X.copy(), Y.copy()
+    CASES[name].kernel(X, Y)
+    assert np.array_equal(X, kept[0])
+    assert np.array_equal(Y, kept[1])
+
+
+def test_whole_numbers_are_taken_as_real_ones():
+    X = np.arange(12).reshape(4, 3)
+    for name in CASES:
+        assert_allclose(CASES[name].kernel(X), CASES[name].kernel(X.astype(float)), rtol=1e-15)
+
+
+def test_cosine_of_zero_rows_is_zero():
+    X = np.array([[0.0, 0.0], [3.0, 4.0], [-1.0, 0.0], [0.0, 0.0]])
+    expected = [[0, 0, 0, 0], [0, 1, -0.6, 0], [0, -0.6, 1, 0], [0, 0, 0, 0]]
+    for rows in (X, sp.csr_matrix(X)):
+        assert_allclose(Cosine()(rows), expected, atol=1e-15)
+        assert_array_equal(Cosine().diagonal(rows), [0, 1, 1, 0])
+
+
+def test_chi2_of_empty_histograms_is_one_and_negative_numbers_are_refused():
+    X = np.array([[0.0, 0.0], [0.0, 3.0]])
+    assert_allclose(Chi2(0.5)(X), [[1, np.exp(-1.5)], [np.exp(-1.5), 1]], rtol=1e-15)
+    with pytest.raises(ValueError, match=r"(?i)negative values.*smallest is -1"):
+        Chi2(0.5)(X - 1)
+    with pytest.raises(TypeError, match=r"toarray\(\)"):
+        Chi2(0.5)(sp.csr_matrix(X))
+
+
+# -- the Gaussian kernel where subtraction cancels -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offset", "rtol"), [(np.float64, 1e6, 1e-10), (np.float64, 1e9, 1e-8), (np.float32, 1e5, 1e-5)]
+)
+def test_rbf_far_from_the_origin(dtype, offset, rtol, rng):
+    X = (rng.standard_normal((40, 6)) + offset).astype(dtype)
+    Y = (rng.standard_normal((30, 6)) + offset).astype(dtype)
+    assert_allclose(RBF(0.2)(X, Y), naive.rbf_matrix(X, Y, 0.2), rtol=rtol)
+
+
+# One far row must not cost the others their digits, whatever the origin is moved to.
+@pytest.mark.parametrize(
+    ("dtype", "outlier", "atol"), [(np.float64, 1e6, 1e-9), (np.float64, 1e9, 1e-9), (np.float32, 1e4, 1e-5)]
+)
+def test_rbf_beside_an_outlier(dtype, outlier, atol, rng):
+    X = rng.standard_normal((40, 4)).astype(dtype)
+    X[17] = outlier
+    expected = naive.rbf_matrix(X, X, 0.3)
+    assert_allclose(RBF(0.3)(X), expected, rtol=0, atol=atol)
+    model = KernelPCA(5, kernel="rbf", gamma=0.3).fit(X)
+    values = naive.kernel_pca(expected, 5)[0]
+    assert_allclose(model.eigenvalues_, values, rtol=100 * atol)
+
+
+@pytest.mark.parametrize("gamma", [1e-300, 1e-12, 1e3, 1e12])
+def test_rbf_of_any_width(gamma, rng):
+    X = rng.standard_normal((12, 3))
+    X[4] = X[9]
+    K = RBF(gamma)(X)
+    expected = naive.matrix(naive.rbf(gamma), X)
+    off = ~np.eye(12, dtype=bool) & (expected < 1)  # of identical rows only rounding times gamma can be asked
+    assert_allclose(K[off], expected[off], rtol=0, atol=1e-11)
+    assert ((K >= 0) & (K <= 1)).all()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "chi2"])
+def test_gamma_zero_gives_a_model_without_variation(kernel, rng):
+    X = rng.uniform(0, 1, (20, 3))
+    model = KernelPCA(2, kernel=kernel, gamma=0).fit(X)
+    assert (model.expansion_.kernel(X) == 1).all()
+    assert (model.eigenvalues_ == 0).all()
+    assert (model.transform(X) == 0).all()
+
+
+# -- too large for the number format ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize(("kernel", "size"), [("linear", 1e170), ("poly", 1e60), ("rbf", 1e170)])
+@pytest.mark.filterwarnings("ignore:.*(overflow|invalid):RuntimeWarning")
+def test_overflow_is_an_error_that_says_what_to_do(kernel, size, storage, rng):
+    X = storage(rng.standard_normal((30, 4)) * size)
+    with pytest.raises(ValueError, match=r"(?i)rescale the features.*StandardScaler"):
+        KernelPCA(2, kernel=kernel, gamma=1.0).fit(X)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize(("kernel", "size"), [("linear", 1e25), ("poly", 1e15), ("rbf", 1e25)])
+def test_what_overflows_in_float32_only_is_computed_in_float64(kernel, size, storage, rng):
+    X = (rng.standard_normal((30, 4)) * size).astype(np.float32)
+    parameters = {"kernel": kernel, "gamma": size**-2.0, "coef0": 1.0}
+    got = KernelPCA(2, **parameters).fit(storage(X)).eigenvalues_
+    assert_allclose(got, KernelPCA(2, **parameters).fit(X.astype(np.float64)).eigenvalues_, rtol=1e-6)
+
+
+# Cosines do not depend on the scale: the right answer or a refusal, but not silent zeros.
+@pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e170), (np.float32, 1e25)])
+def test_cosine_of_huge_rows(dtype, size, rng):
+    X = rng.standard_normal((30, 4)).astype(dtype)
+    try:
+        got = KernelPCA(3, kernel="cosine").fit(X * dtype(size)).eigenvalues_
+    except ValueError as refusal:
+        assert "escale" in str(refusal)  # noqa: PT017
+    else:
+        assert_allclose(got, KernelPCA(3, kernel="cosine").fit(X).eigenvalues_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("size", [1e19, 1e25, 1e38])
+@pytest.mark.filterwarnings("ignore:.*(overflow|invalid):RuntimeWarning")
+def test_far_new_rows_in_float32_are_infinitely_far_or_refused(size, rng):
+    model = KernelPCA(3, kernel="rbf").fit(rng.standard_normal((30, 4)).astype(np.float32))
+    nowhere = -model.expansion_.offset  # the scores where k(x, .) = 0
+    try:
+        got = model.transform(np.full((2, 4), size, np.float32))
+    except ValueError as refusal:
+        assert "escale" in str(refusal)  # noqa: PT017
+    else:
+        assert_allclose(got, np.tile(nowhere, (2, 1)), rtol=1e-5)
+
+
+# -- gamma -----------------------------------------------------------------------------------------
+
+
+@given(X=nasty_rows(columns=3))
+def test_median_gamma_is_its_definition(X):
+    if len(np.unique(X, axis=0)) < 2:
+        assert median_gamma(X) == pytest.approx(1 / 3)
+    else:
+        assert median_gamma(X) == pytest.approx(naive.median_gamma(X), rel=1e-9)
+        assert median_gamma(sp.csr_matrix(X)) == pytest.approx(naive.median_gamma(X), rel=1e-9)
+
+
+# What a median is for: one far row must not move it. A cut-off for repeats that grows with the far row does.
+@pytest.mark.parametrize("outlier", [1e4, 1e6, 1e8, 1e12])
+def test_median_gamma_beside_an_outlier(outlier, rng):
+    X = rng.standard_normal((40, 4))
+    X[3] = outlier
+    assert median_gamma(X) == pytest.approx(naive.median_gamma(X), rel=1e-6)
+
+
+def test_median_gamma_far_from_the_origin(rng):
+    X = rng.standard_normal((30, 3)) + 1e7
+    assert median_gamma(X) == pytest.approx(naive.median_gamma(X), rel=1e-6)
+
+
+def test_median_gamma_of_many_rows_is_nearly_that_of_all(rng):
+    X = rng.standard_normal((3000, 4))
+    everything = naive.median_gamma(X[:400])
+    assert median_gamma(X) == pytest.approx(everything, rel=0.1)
+    assert median_gamma(X, 1) == median_gamma(X, 1)
+
+
+def test_gamma_is_frozen_at_fit(rng):
+    X = rng.standard_normal((30, 5))
+    assert KernelPCA(2, kernel="rbf").fit(X).gamma_ == pytest.approx(1 / 5)
+    assert KernelPCA(2, kernel="rbf", gamma=0.7).fit(X).gamma_ == 0.7
+    model = KernelPCA(2, kernel="rbf", gamma="median").fit(X)
+    assert model.gamma_ == pytest.approx(naive.median_gamma(X), rel=1e-9)
+    before = model.transform(X[:3])
+    model.gamma = 55.0
+    assert np.array_equal(model.transform(X[:3]), before)
+    assert resolve_gamma(None, X) == pytest.approx(0.2)
+
+
+# -- functions and objects as kernels --------------------------------------------------------------
+
+
+def pair_rbf(x, y, gamma=0.5):
+    return float(np.exp(-gamma * np.sum((x - y) ** 2)))
+
+
+def matrix_rbf(A, B, gamma=0.5):
+    return np.exp(-gamma * ((A[:, None] - B[None]) ** 2).sum(axis=-1))
+
+
+class Both:
+    """A callable object that accepts rows and matrices alike."""
+
+    def __call__(self, x, y, gamma=0.5):
+        return pair_rbf(x, y, gamma) if np.ndim(x) == 1 else matrix_rbf(x, y, gamma)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 30])
+@pytest.mark.parametrize("kernel", [pair_rbf, matrix_rbf, Both(), RBF(0.5), lambda x, y: pair_rbf(x, y)])
+def test_a_kernel_is_the_same_however_it_is_given(kernel, n, rng):
+    X, new = rng.standard_normal((n, 4)), rng.standard_normal((6, 4))
+    r = min(n, 2)
+    expected = KernelPCA(r, kernel="rbf", gamma=0.5).fit(X)
+    model = KernelPCA(r, kernel=kernel).fit(X)
+    assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-10, atol=1e-14)
+    assert_allclose(np.abs(model.transform(new)), np.abs(expected.transform(new)), rtol=1e-8, atol=1e-10)
+    errors = [m.reconstruction_error(new) for m in (model, expected)]
+    assert_allclose(*errors, rtol=1e-8, atol=1e-10)
+
+
+# The first rows can form a symmetric 3 x 3 matrix: then x @ y of the rows has the shape, and the values, of a
+# matrix of kernel values, although the function takes only two rows.
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.vstack([np.zeros((3, 3)), np.arange(21.0).reshape(7, 3) % 5]),
+        np.vstack([np.full((3, 3), 255.0), np.arange(21.0).reshape(7, 3) % 5]),
+        np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]]),
+        np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]),
+        np.eye(3),
+        np.arange(12.0).reshape(4, 3) ** 1.5,
+    ],
+)
+def test_the_plain_dot_product_on_three_columns(X):
+    model = KernelPCA(1, kernel=lambda x, y: x @ y).fit(X)
+    assert_allclose(model.eigenvalues_, KernelPCA(1).fit(X).eigenvalues_, rtol=1e-10)
+
+
+def test_kernel_params_reach_the_function(rng):
+    X = rng.standard_normal((15, 3))
+    expected = KernelPCA(2, kernel="rbf", gamma=1.7).fit_transform(X)
+    for function in (pair_rbf, matrix_rbf):
+        got = KernelPCA(2, kernel=function, kernel_params={"gamma": 1.7}).fit_transform(X)
+        assert_allclose(np.abs(got), np.abs(expected), rtol=1e-8)
+        assert not np.allclose(np.abs(KernelPCA(2, kernel=function).fit_transform(X)), np.abs(expected))
+
+
+def test_a_function_gets_sparse_rows_as_scikit_learn_gives_them(rng):
+    X = sp.random(12, 5, 0.5, format="csr", random_state=0)
+
+    def product(x, y):
+        return (x @ y.T).toarray()[0, 0] if sp.issparse(x) else x @ y
+
+    expected = PeerKernelPCA(2, kernel=product).fit(X).eigenvalues_
+    assert_allclose(KernelPCA(2, kernel=product).fit(X).eigenvalues_, expected, rtol=1e-10)
+
+
+def test_an_error_in_the_users_function_is_not_hidden(rng):
+    def broken(x, y):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        KernelPCA(2, kernel=broken).fit(rng.standard_normal((5, 2)))
+
+
+def test_precomputed_holds_columns_and_knows_no_diagonal(rng):
+    K = rng.standard_normal((4, 6))
+    out = np.empty((4, 3))
+    Precomputed().block(K, np.array([5, 0, 0]), out)
+    assert_array_equal(out, K[:, [5, 0, 0]])
+    with pytest.raises(ValueError, match="Pass the kernel itself"):
+        Precomputed().diagonal(K)
+
+
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2"])
+def test_names_resolve_to_their_formulas(name, rng):
+    X = rng.uniform(0.1, 1, (8, 3))
+    kernel = resolve_kernel(KernelSpec(name, 0.4, 2, 0.3, {}), X)
+    arguments = {"poly": (0.4, 0.3, 2), "sigmoid": (0.4, 0.3)}.get(name, () if name in GAMMA_FREE else (0.4,))
+    assert_allclose(kernel(X), naive.matrix(getattr(naive, name)(*arguments), X), rtol=1e-12)
+
+
+# -- wavelets --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_haar_signals(level, dtype, rng):
+    pytest.importorskip("pywt")
+    X, Y = rng.standard_normal((5, 16)).astype(dtype), rng.standard_normal((4, 16)).astype(dtype)
+    kernel = import_module("mercer.kernels").Wavelet("haar", level).bind(16)
+    K = kernel(X, Y)
+    assert K.dtype == dtype
+    atol = 1e-12 if dtype == np.float64 else 2e-5
+    assert_allclose(K, naive.matrix(naive.haar(level), X, Y), rtol=0, atol=atol)
+    assert_allclose(kernel.diagonal(X), naive.diagonal(naive.haar(level), X), atol=atol)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("shape", [(8, 4), (4, 8), (4, 4)])
+def test_haar_images(level, shape, rng):
+    pytest.importorskip("pywt")
+    X = rng.standard_normal((5, shape[0] * shape[1]))
+    params = {"wavelet": "haar", "level": level, "shape": shape}
+    model = KernelPCA(3, kernel="wavelet", kernel_params=params).fit(X)
+    K = naive.matrix(naive.haar(level, shape), X)
+    assert_allclose(model.expansion_.kernel(X), K, rtol=0, atol=1e-12)
+    assert_allclose(model.eigenvalues_, np.maximum(naive.kernel_pca(K, 3)[0], 0), atol=1e-11)
+
+
+@pytest.mark.parametrize("wavelet", ["sym4", "db2", "haar", "coif1", "bior2.2"])
+def test_any_wavelet_gives_the_inner_products_of_its_approximation(wavelet, rng):
+    pywt = pytest.importorskip("pywt")
+    signals, images = rng.standard_normal((4, 32)), rng.standard_normal((4, 16, 16))
+    Wavelet = import_module("mercer.kernels").Wavelet
+    for level in (1, 2):
+        options = {"wavelet": wavelet, "mode": "periodization", "level": level}
+        F = np.array([pywt.wavedec(x, **options)[0] for x in signals])
+        assert_allclose(Wavelet(wavelet, level).bind(32)(signals), F @ F.T, atol=1e-11)
+        F = np.array([pywt.wavedec2(x, **options)[0].ravel() for x in images])
+        kernel = Wavelet(wavelet, level, (16, 16)).bind(256)
+        assert_allclose(kernel(images.reshape(4, -1)), F @ F.T, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("wavelet", "shape"),
+    [("haar", (16,)), ("sym4", (32,)), ("sym4", (16, 8)), ("haar", (7,)), ("haar", (5, 6))],
+)
+def test_wavelet_features_and_their_inverse(wavelet, shape, rng):
+    pytest.importorskip("pywt")
+    d = int(np.prod(shape))
+    kernel = import_module("mercer.kernels").Wavelet(wavelet, 2, shape).bind(d)
+    X = rng.standard_normal((6, d))
+    F = kernel.features(X)
+    assert_allclose(kernel(X), F @ F.T, atol=1e-12)
+    smooth = kernel.inverse_features(F)
+    assert smooth.shape == X.shape
+    if all(n % 4 == 0 for n in shape):  # then nothing is padded, and the smooth part is a projection
+        assert_allclose(kernel.features(smooth), F, atol=1e-11)
+        assert_allclose(kernel.inverse_features(kernel.features(smooth)), smooth, atol=1e-11)
+
+
+def test_wavelet_rows_that_do_not_fit_the_shape(rng):
+    pytest.importorskip("pywt")
+    with pytest.raises(ValueError, match=r"\(4, 5\).*21 features"):
+        KernelPCA(2, kernel="wavelet", kernel_params={"shape": (4, 5)}).fit(rng.standard_normal((6, 21)))
+
+
+def test_sparse_rows_have_wavelets_too(rng):
+    pytest.importorskip("pywt")
+    X = sp.random(9, 16, 0.4, format="csr", random_state=1)
+    params = {"kernel": "wavelet", "kernel_params": {"level": 2}}
+    assert_allclose(
+        KernelPCA(3, **params).fit(X).eigenvalues_,
+        KernelPCA(3, **params).fit(X.toarray()).eigenvalues_,
+        rtol=1e-12,
+    )
+
+
+def test_without_pywavelets_the_error_says_how_to_get_it(monkeypatch, rng):
+    monkeypatch.setitem(sys.modules, "pywt", None)
+    monkeypatch.delitem(sys.modules, "mercer.kernels.wavelet", raising=False)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mercer\[wavelet\]'"):
+        KernelPCA(2, kernel="wavelet").fit(rng.standard_normal((6, 8)))
