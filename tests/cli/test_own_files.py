@@ -264,6 +264,12 @@ def test_a_command_names_what_it_leaves_out_and_carries_ids_and_times_over(tmp_p
     assert read(tmp_path / "clean.csv", selection=Selection(keep=("machine",))).kept[:, 0].tolist() == IDS
 
 
+def test_a_first_line_that_is_taken_as_a_row_is_told(tmp_path):
+    (tmp_path / "x.csv").write_text("id,2020,2021\nx,1,2\ny,3,5\n")
+    told = run("fit", tmp_path / "x.csv", "-o", tmp_path / "m", "--components", 2).stderr
+    assert "not numbers: 0 (counted from 0; the first line is taken as a row, not as names)." in told
+
+
 def test_columns_can_be_excluded(tmp_path, own):
     run("fit", own, "-o", tmp_path / "m", "--exclude", "b", "--components", 2)
     assert list(mercer.load(tmp_path / "m").feature_names_in_) == ["a", "c"]

@@ -10,6 +10,14 @@ from rich.filesize import decimal
 from mercer.cli import console, methods, options, source, values, waiting
 from mercer.cli.training import Trainer
 
+Scale = Annotated[
+    options.Scale,
+    typer.Option(
+        help="Give columns the same weight: variance divides by standard deviations, soft by their geometric mean with "
+        "half the range. The model keeps the scaling and applies it to new rows. The file may be read twice."
+    ),
+]
+
 
 def fit(
     data: options.Data,
@@ -26,13 +34,7 @@ def fit(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method."),
     ] = None,
-    scale: Annotated[
-        options.Scale,
-        typer.Option(
-            help="Give columns the same weight: variance divides by standard deviations, soft by their geometric mean "
-            "with half the range. The model keeps the scaling and applies it to new rows. The file is read twice."
-        ),
-    ] = options.Scale.none,
+    scale: Scale = options.Scale.none,
     rows: Annotated[int | None, typer.Option(help="Fit on so many rows, drawn at random.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of that draw, and of the choice of landmarks.")] = 0,
     columns: options.Columns = None,

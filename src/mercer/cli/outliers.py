@@ -22,18 +22,20 @@ MANY = 5_000  # rows; with more, the five or six exact models take longer than m
 _CHUNK = 4096
 _COMPONENTS = 4  # as many as the detector takes where no method is named
 
+Method = Annotated[
+    str,
+    typer.Option(
+        help=f"auto: exact kernel PCA for up to {MANY:,} rows, landmarks for more; or a method of `mercer fit`."
+    ),
+]
+
 
 def outliers(
     data: options.Data,
     train: Annotated[str | None, typer.Option(help="Rows that are normal, to learn from. (default: the data)")] = None,
     alpha: Annotated[float, typer.Option(help="Share of normal rows that may raise an alarm.")] = 0.05,
     score: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
-    method: Annotated[
-        str,
-        typer.Option(
-            help=f"auto: exact kernel PCA for up to {MANY:,} rows, landmarks for more; or a method of `mercer fit`."
-        ),
-    ] = methods.AUTO,
+    method: Method = methods.AUTO,
     scale: Annotated[
         options.Scale, typer.Option(help="Scale columns; soft and variance give all of them the same weight.")
     ] = options.Scale.soft,

@@ -69,7 +69,8 @@ class Source:
 
     def _tell_left_out(self, table: readers.Table) -> None:
         if table.left_out and not self.quiet and "left out" not in self._told:
-            console.say(f"Left out, not numbers: {shortened(table.left_out)}.")
+            note = "" if table.names else " (counted from 0; the first line is taken as a row, not as names)"
+            console.say(f"Left out, not numbers: {shortened(table.left_out)}{note}.")
             self._told.append("left out")
 
     def _tell_dropped(self, rows: IntArray, total: int) -> None:
