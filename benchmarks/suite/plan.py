@@ -42,6 +42,7 @@ class Objective:
     )
     quality_name: str = "quality"  # of a single number
     rounds: int = 3  # 0: the first call is timed and there is no other, where quality matters and time does not
+    worst_first: bool = False  # list solvers by their ratio, the slowest first
     default: bool = True  # whether it runs where no objective is named: those of some minutes and more do not
     growth: bool = False  # fit exponents of time against the data sets' sizes
     isolated: bool = False  # every solver in a process of its own, with its peak memory

@@ -48,7 +48,8 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
         text.append(f"Expected: {objective.bar}\n")
     head = ["data", "solver", "seconds", "times the fastest peer", *names, "MB"]
     text += [_row(head), "|---" * len(head) + "|"]
-    for record in _shown(records):
+    shown = _shown(records)
+    for record in sorted(shown, key=lambda r: _ratio(r, records)) if objective.worst_first else shown:
         solver = f"{record.solver} (peer)" if record.peer else record.solver
         text.append(_row([data_name(record), solver, *_cells(record, records, names)]))
     if objective.growth:
@@ -65,6 +66,11 @@ def _shown(records: list[Record]) -> list[Record]:
         same = own[0].failure and len({record.failure for record in own}) == 1 < len(own)
         shown += [dataclasses.replace(own[0], solver="none of the solvers", peer=False)] if same else own
     return shown
+
+
+def _ratio(record: Record, records: list[Record]) -> float:
+    times = ratios(record, records)
+    return float(np.median(times)) if times else np.inf
 
 
 def _row(cells: list[str]) -> str:

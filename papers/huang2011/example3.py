@@ -36,6 +36,12 @@ def whitened(image: Any) -> Any:
     return dirty
 
 
+def one_pass(**psi: Any) -> OnlineRobustKernelPCA:
+    """Return a model that reads each block once, in the span of up to 2000 of them."""
+    kernel = wavelet("haar", (8, 8))
+    return OnlineRobustKernelPCA(8, kernel=kernel, landmarks=2000, preimage="exact", random_state=0, **psi)
+
+
 def models(clean: Any, dirty: Any) -> dict[str, Any]:
     """Fit what is compared, all but the first on the contaminated blocks."""
     kernel = wavelet("haar", (8, 8))
@@ -45,9 +51,9 @@ def models(clean: Any, dirty: Any) -> dict[str, Any]:
         "batch, clean blocks": KernelPCA(8, **given).fit(clean),
         "batch": KernelPCA(8, **given).fit(dirty),
         "batch robust": RobustKernelPCA(8, **given).fit(dirty),
-        "one pass, not robust": OnlineRobustKernelPCA(8, psi="none", random_state=0, **given).fit(dirty),
-        "one pass, robust, paper's beta": OnlineRobustKernelPCA(8, **psi_1, random_state=0, **given).fit(dirty),
-        "one pass, robust, own beta": OnlineRobustKernelPCA(8, psi="exp", random_state=0, **given).fit(dirty),
+        "one pass, not robust": one_pass(psi="none").fit(dirty),
+        "one pass, robust, paper's beta": one_pass(**psi_1).fit(dirty),
+        "one pass, robust, own beta": one_pass(psi="exp").fit(dirty),
     }
 
 
@@ -69,9 +75,7 @@ def letter(learned: Any, clean: Any, **psi: Any) -> tuple[float, bool]:
 
 def believed(dirty: Any) -> str:
     """Say which blocks the robust model with its own scale believes."""
-    model = OnlineRobustKernelPCA(8, psi="exp", random_state=0, kernel=wavelet("haar", (8, 8)), preimage="exact").fit(
-        dirty
-    )
+    model = one_pass(psi="exp").fit(dirty)
     busy = dirty.var(axis=1) >= np.percentile(dirty.var(axis=1), 90)
     white = dirty.min(axis=1) == 255.0
     means = [float(model.weights_[rows].mean()) for rows in (white, busy, ~busy & ~white)]

@@ -36,6 +36,10 @@ class IndefiniteKernelWarning(UserWarning):
     """The kernel matrix has negative eigenvalues outside the components that were kept."""
 
 
+class SlowFitWarning(UserWarning):
+    """A fit took many times as long as `KernelPCA` takes; the text names the parameter that makes it faster."""
+
+
 class PreImageWarning(UserWarning):
     """The pre-images found are far, in feature space, from what they should represent."""
 

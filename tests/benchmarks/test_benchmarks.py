@@ -43,6 +43,13 @@ def test_ratios_are_taken_round_by_round_against_the_fastest_peer():
     assert report.ratios(record("ours", [1.0, 5.0]), [record("once", [5.0], peer=True)]) == [5.0, 1.0]
 
 
+def test_the_slowest_can_stand_first():
+    objective = Objective("o", "how long?", {"d": list}, [], worst_first=True)
+    records = [record("ours", [2.0]), record("peer", [1.0], peer=True), record("slow", [9.0])]
+    table = report.lines(objective, records)[-3:]
+    assert [line.split("|")[2].strip() for line in table] == ["slow", "ours", "peer (peer)"]
+
+
 def test_exponents_are_slopes_of_logarithms():
     records = [record("square", [1e-6 * n**2], dataset=str(n)) for n in (100, 200, 400)]
     assert report.exponents(records)["square"] == pytest.approx(2.0)

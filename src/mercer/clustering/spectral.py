@@ -22,7 +22,7 @@ from mercer.clustering.embedding import (
     solve_embedding,
     unit_rows,
 )
-from mercer.estimators.advice import user_level
+from mercer.estimators.advice import slow_fit, user_level
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     Interval,
@@ -43,6 +43,8 @@ from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.hebbian.gain_choice import GAINS
 
 _PASSES, _PASS_TOL = 30, 1e-3
+_MANY_STEPS = 50  # KernelPCA usually takes about 10
+_TOO_NARROW = "Its eigenvalues hardly differ, as those of too narrow a kernel: try gamma='median', or a larger tol."
 _EIGEN_TOL = 1e-6  # of residuals: labels do not change any more
 
 
@@ -176,6 +178,8 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         found = self._embed(self._make_kernel(X), X, rng)
         self.expansion_, self.embedding_ = found.expansion, found.coordinates
         self.solver_, self.n_iter_ = found.solver, found.n_iter
+        if self.solver_ == "krylov" and self.max_iter is None and self.n_iter_ >= _MANY_STEPS:
+            slow_fit(f"The eigensolver took {self.n_iter_} steps with", n_rows(X), _TOO_NARROW)
         means = KMeans(self.n_clusters, n_init=self.n_init, random_state=starts).fit(self.embedding_)
         self.cluster_centers_: Array = means.cluster_centers_
         self.labels_: IntArray = pairwise_distances_argmin(self.embedding_, self.cluster_centers_)

@@ -1,8 +1,12 @@
 """Texts of warnings that several estimators share, and where they point."""
 
 import inspect
+import warnings
+
+from mercer.errors import SlowFitWarning
 
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
+_MANY_ROWS = 1000  # of which all-rows fits are slow
 _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
 
 
@@ -14,6 +18,19 @@ def uneven(n: int, rows_that_count: float) -> str | None:
         f"The variation of {n} rows lies in about {rows_that_count:.0f} of them, which are far larger than the rest: "
         "components beyond theirs are not learned. Drop or clip these rows, scale the features, or use a robust method."
     )
+
+
+_FEW_POINTS = "Pass landmarks=256 for a cost that grows only as the number of rows."
+
+
+def slow_fit(what: str, n: int, advice: str = _FEW_POINTS) -> None:
+    """Warn that a fit on all of n rows, which are many, takes many times as long as `KernelPCA` does."""
+    if n >= _MANY_ROWS:
+        warnings.warn(
+            f"{what} the kernel matrix of all {n} rows; this takes many times as long as KernelPCA. {advice}",
+            SlowFitWarning,
+            stacklevel=user_level(),
+        )
 
 
 def user_level() -> int:

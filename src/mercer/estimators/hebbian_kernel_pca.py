@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.gains import Gain
-from mercer.estimators.advice import uneven, user_level
+from mercer.estimators.advice import slow_fit, uneven, user_level
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import LandmarkLearning
 from mercer.estimators.validation import (
@@ -31,6 +31,8 @@ from mercer.solvers.hebbian.gain_choice import GAINS, choose_gain, random_rows, 
 from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, residual, run_passes
 from mercer.solvers.hebbian.visits import VisitTiles
 
+_MAX_ITER = 100
+_MANY_PASSES = 50  # five times as many products as KernelPCA needs
 _UNSETTLED = 0.2  # relative residual beyond which a component cannot be relied on
 
 
@@ -145,7 +147,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         eta0: float | str = "auto",
         smd_rate: float | str = "auto",
         smd_decay: float = 0.99,
-        max_iter: int = 100,
+        max_iter: int = _MAX_ITER,
         tol: float = 1e-3,
         block_size: int = 128,
         landmarks: Any = None,
@@ -218,6 +220,8 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         self._last = run.state if self.warm_start else None
         self.expansion_ = expand(kernel, points, tiles, run.state, self.orthonormalize)
         unsettled = residual(tiles, run.state) if self.tol > 0 else 0.0
+        if self.n_iter_ >= _MANY_PASSES and self.max_iter == _MAX_ITER and not self._precomputed:
+            slow_fit(f"fit made {self.n_iter_} passes over", n_rows(X))
         self._warn(run.diverged, run.state.guard.halvings - halvings, unsettled, tiles.rows_that_count)
 
     def _start(self, tiles: VisitTiles, kernel: Kernel, points: Points, rng: Any) -> tuple[KhaState, Gain]:

@@ -33,7 +33,7 @@ from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES, OnlineOptions, O
 from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
 
 _MOST_COMPONENTS = 10
-_STREAM_LANDMARKS, _FIT_LANDMARKS = 256, 2000
+_LANDMARKS = 256
 _GROWTH = 1.25  # of the rows of an unfinished warm-up, after which they are looked at together again
 _WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
 
@@ -63,8 +63,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         "whitened" works in feature space, projected on the landmarks, and adds to z what they miss of a row.
         "empirical" works with the vectors h = k(landmarks, x) and their own metric, as the paper does.
     landmarks : int, array or None
-        The points that span the components; an int chooses so many, in `partial_fit` from the first rows. None: in
-        `fit` all rows (2000 chosen ones if there are more), in `partial_fit` 256.
+        The points that span the components; an int chooses so many, in `partial_fit` from the first rows. None:
+        256, or all rows where there are fewer.
     selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
         How landmarks are chosen.
     init : (mu, Gamma) or None
@@ -187,7 +187,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         X = check_rows(self, X, reset=True)
         self._run, self._pending, self._started = None, None, 0
         self._kernel = self._row_kernel(X)
-        self._go_on(X, self._space(self._kernel, X, _FIT_LANDMARKS))
+        self._go_on(X, self._space(self._kernel, X))
         return self
 
     @all_or_nothing
@@ -241,7 +241,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
         if chosen or given:
             return warm
-        return max(warm, _STREAM_LANDMARKS if self.landmarks is None else int(self.landmarks))
+        return max(warm, _LANDMARKS if self.landmarks is None else int(self.landmarks))
 
     @property
     def _most(self) -> int:
@@ -251,7 +251,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         """Return a run that stands for the rows of the warm-up so far, and their weights."""
         if space is None:
             self._kernel = self._row_kernel(rows)
-            space = self._space(self._kernel, rows, _STREAM_LANDMARKS)
+            space = self._space(self._kernel, rows)
         return start_run(space, rows, self._options(space.rank))
 
     def _open(self, first: Points, rows: Points, space: Space | None) -> tuple[OnlineRun, Array]:
@@ -259,7 +259,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         if space is None:
             seen = first if n_rows(first) else rows
             self._kernel = self._row_kernel(seen)
-            space = self._space(self._kernel, seen, _STREAM_LANDMARKS)
+            space = self._space(self._kernel, seen)
         if self.init is None:
             return start_run(space, first, self._options(space.rank))
         mean, V = self._given(space)
@@ -272,17 +272,17 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         xi = self.xi if isinstance(self.xi, str) else float(self.xi)
         return OnlineOptions(r, self.update, self.psi, beta, xi, bool(self.safeguard), int(self.block_size))
 
-    def _space(self, kernel: Kernel, X: Points, most: int) -> Space:
-        points = self._points(kernel, X, most).astype(np.float64, copy=False)  # float32 points would lose digits
+    def _space(self, kernel: Kernel, X: Points) -> Space:
+        points = self._points(kernel, X).astype(np.float64, copy=False)  # float32 points would lose digits
         if self.feature_map == "empirical":
             return EmpiricalMap(kernel, points)
         return require_span(LandmarkMap.of(kernel, points))
 
-    def _points(self, kernel: Kernel, X: Points, most: int) -> Points:
-        if self.landmarks is None and n_rows(X) <= most:
+    def _points(self, kernel: Kernel, X: Points) -> Points:
+        if self.landmarks is None and n_rows(X) <= _LANDMARKS:
             return X.astype(np.float64)
         if self.landmarks is None or isinstance(self.landmarks, Integral):
-            count = most if self.landmarks is None else int(self.landmarks)
+            count = _LANDMARKS if self.landmarks is None else int(self.landmarks)
             return select_landmarks(kernel, X, count, self.selection, generator(self.random_state))
         return check_landmarks(self.landmarks, X.shape[1])
 

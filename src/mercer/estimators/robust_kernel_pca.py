@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.psi import PSI_NAMES
+from mercer.estimators.advice import slow_fit
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -195,6 +196,8 @@ class RobustKernelPCA(KernelDecomposition):
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
         self._keep(self._solve(space, r, given), space)
+        if self.landmarks is None and not self._precomputed:
+            slow_fit(f"The robust start and {self.n_iter_} rounds each solved an eigenproblem of", n_rows(X))
         return self
 
     def _solve(self, space: RowSpace, r: int, given: Array | None) -> RobustFit:

@@ -9,7 +9,7 @@ from mercer.events import SILENT, Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
-from mercer.kernels.tiles import PointBlocks, available_threads, row_slices
+from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices
 from mercer.solvers.robust.online import DivergedError, OnlineOptions, OnlineState, learn, present, start_from_rows
 
 _LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
@@ -106,5 +106,6 @@ def _in_range(F: Array) -> Array:
 def start_run(space: Space, X: Points, options: OnlineOptions) -> tuple[OnlineRun, Array]:
     """Return a run after the rows of the warm-up, and their weights."""
     F = _in_range(space.features(X))
-    state, weights = start_from_rows(F, space.missing(X, F), options)
+    with one_blas_thread():  # the matrices are small: threads would mostly wait for each other
+        state, weights = start_from_rows(F, space.missing(X, F), options)
     return OnlineRun(space, state, options), weights

@@ -1,0 +1,61 @@
+"""What bounds the cost of defaults: the number of points that a model works on, or a warning that tells how."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from mercer import (
+    HebbianKernelPCA,
+    IncrementalKernelPCA,
+    KernelPCA,
+    KernelSpectralClustering,
+    LandmarkKernelPCA,
+    OnlineRobustKernelPCA,
+    RobustKernelPCA,
+)
+from mercer.errors import SlowFitWarning
+from mercer.metrics import subspace_distance
+
+
+@pytest.fixture(scope="module")
+def digits() -> np.ndarray:
+    return load_digits(return_X_y=True)[0]
+
+
+@pytest.mark.parametrize("cls", [OnlineRobustKernelPCA, LandmarkKernelPCA, IncrementalKernelPCA])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_streams_work_on_a_bounded_number_of_points(cls, method, digits):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SlowFitWarning)
+        model = getattr(cls(random_state=0), method)(digits)
+    assert model.expansion_.n_points <= 256
+
+
+def test_the_bounded_default_finds_the_robust_components(digits):
+    exact = RobustKernelPCA(5, gamma="median", landmarks=600, random_state=0).fit(digits)
+    bounded = OnlineRobustKernelPCA(5, gamma="median", random_state=0).fit(digits)
+    plain = KernelPCA(5, kernel="rbf", gamma="median").fit(digits)
+    assert subspace_distance(bounded, exact) < 0.35
+    assert bounded.reconstruction_error(digits).mean() < 1.05 * plain.reconstruction_error(digits).mean()
+
+
+def test_clustering_with_too_narrow_a_kernel_says_so(digits):
+    with pytest.warns(SlowFitWarning, match="gamma='median'"):
+        KernelSpectralClustering(random_state=0).fit(digits)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SlowFitWarning)
+        KernelSpectralClustering(gamma="median", random_state=0).fit(digits)
+
+
+@pytest.mark.parametrize("cls", [HebbianKernelPCA, RobustKernelPCA])
+def test_fits_on_many_rows_say_how_to_be_faster(cls, digits):
+    with pytest.warns(SlowFitWarning, match="all 1797 rows.*landmarks=256") as caught:
+        cls(random_state=0).fit(digits)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SlowFitWarning)
+        cls(random_state=0, landmarks=256).fit(digits)
+        cls(random_state=0).fit(digits[:300])
+        cls(random_state=0, kernel="precomputed").fit(digits @ digits.T / 1e3)
