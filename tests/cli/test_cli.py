@@ -283,3 +283,12 @@ def test_the_demo_makes_a_picture_and_a_model(tmp_path):
     assert mercer.load(tmp_path / "out" / "digits.mercer").n_samples_seen_ == 899
     assert re.search(r"scikit-learn.s KernelPCA \d+\.\d\d s as it is, \d+\.\d\d s with its fastest solver", shown)
     assert shown.strip().endswith(f"mercer info {tmp_path / 'out' / 'digits.mercer'}")
+
+
+@pytest.mark.parametrize(("rows", "told"), [(50, "No row can raise an alarm"), (150, "No training row can")])
+def test_outliers_tells_that_the_rows_are_too_few_for_an_alarm(tmp_path, rows, told):
+    path = tmp_path / "few.npy"
+    np.save(path, np.random.default_rng(1).standard_normal((rows, 3)))
+    result = run("outliers", path, "--alpha", 0.01)
+    assert told in result.stderr
+    assert f"0 of {rows} rows raise an alarm" in result.stderr

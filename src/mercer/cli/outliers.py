@@ -13,6 +13,7 @@ from mercer.cli.project import Largest, open_file
 from mercer.cli.source import Source, hints, labelled
 from mercer.io import writers
 from mercer.io.readers import Table, drawn
+from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import judge_rows
 from mercer.tables.columns import ColumnSummary
@@ -75,6 +76,7 @@ def outliers(
         )
         if known is not None and train is None and rows is None:
             judging.held = known  # as standard input can be read only once, and others need not be
+            silence.tell(silence.no_training_row(alpha, judge.calibration_.n))
         seen, alarms = _judge(judge, judging, out, top, alpha)
     if out != "-":
         console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm at {alpha:g}.")
