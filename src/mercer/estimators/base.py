@@ -49,17 +49,21 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def eigenvalues_(self) -> Array:
-        """Eigenvalues of the centred kernel matrix, descending."""
+        """Eigenvalues of the centred kernel matrix, descending; an array of shape (n_components,)."""
         return self.expansion_.eigenvalues
 
     @property
     def explained_variance_(self) -> Array:
-        """Variance along each component: eigenvalues_ / (n - 1)."""
+        """Variance along each component, ``eigenvalues_ / (n - 1)``; an array of shape (n_components,)."""
         return self.eigenvalues_ / max(self.expansion_.n_seen - 1, 1)
 
     @property
     def explained_variance_ratio_(self) -> Array:
-        """Share of the total variation (the trace of the centred kernel matrix) along each component."""
+        """Share of the total variation along each component; an array of shape (n_components,).
+
+        The total is the trace of the centred kernel matrix, so it includes directions that are not among the
+        components.
+        """
         trace = self.expansion_.trace
         return self.eigenvalues_ / trace if trace else np.zeros_like(self.eigenvalues_)
 
@@ -70,7 +74,7 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def n_components_(self) -> int:
-        """Number of components that the model has, which can be fewer than were asked for."""
+        """Number of components of the model, which can be fewer than were asked for."""
         return self.expansion_.n_components
 
     @property
@@ -83,14 +87,63 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             """Fit the model and return the scores of the training rows."""
 
     def transform(self, X: Any) -> Array:
-        """Return the scores of the rows of X on the components, (n_samples, n_components)."""
+        """Return the scores of the rows of X on the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to project, with the features of the training rows. With kernel="precomputed": the kernel values of
+            these rows with all training rows, one row of values per row of data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The scores: inner products, in feature space, of the centred rows with the components. They are float32
+            where X is float32, else float64.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         check_is_fitted(self)
         return self.expansion_.project(self._check(X))
 
     def reconstruction_error(self, X: Any, diagonal: Array | None = None) -> Array:
         """Return each row's squared distance, in feature space, from the subspace of the components.
 
-        With kernel="precomputed" give k(x, x) of the rows as `diagonal`.
+        It is small for rows like the training rows and large for unusual rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to judge, with the features of the training rows. With kernel="precomputed": the kernel values of these
+            rows with all training rows.
+        diagonal : array-like of shape (n_samples,) or None, default=None
+            The values k(x, x) of the rows. Needed with kernel="precomputed"; other kernels compute them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Squared distances, at least 0.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X or `diagonal` has the wrong shape, or if `diagonal` is missing with kernel="precomputed".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+        >>> model = KernelPCA(n_components=1).fit(X)
+        >>> model.reconstruction_error([[3.0, 3.0], [2.0, 0.0]]).round(6).tolist()
+        [0.0, 2.0]
         """
         check_is_fitted(self)
         X = self._check(X)
@@ -106,10 +159,55 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     @overload
     def inverse_transform(self, X: Any, *, return_residual: Literal[True]) -> tuple[Array, Array]: ...
     def inverse_transform(self, X: Any, *, return_residual: bool = False) -> Array | tuple[Array, Array]:
-        """Return rows in input space whose images come close to the given scores, by the `preimage` method.
+        """Return rows in input space whose images come close to the given scores.
 
-        With return_residual=True also return the squared feature-space distance between each answer's image and what
-        it should represent; where these are large, a `PreImageWarning` says so in any case.
+        Such rows are called pre-images. The parameter `preimage` chooses how they are found.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores, as `transform` returns them.
+        return_residual : bool, default=False
+            Return the residuals too.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            One row per row of scores.
+        residual : ndarray of shape (n_samples,)
+            Only with return_residual=True: squared distance, in feature space, between the image of each row and the
+            point that its scores describe.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet, or if a `KernelPCA` with preimage="ridge" was fitted without
+            fit_inverse_transform=True.
+        ValueError
+            If X has another number of columns than there are components, if the kernel is precomputed, or if the
+            `preimage` method does not work with the kernel.
+
+        Warns
+        -----
+        PreImageWarning
+            If more than half of the residuals exceed half of the mean squared distance of the training rows from their
+            mean.
+
+        References
+        ----------
+        .. [mika1999] S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz and G. Rätsch, Kernel PCA and de-noising
+           in feature spaces, Advances in Neural Information Processing Systems 11, 1999.
+        .. [kwok2004] J. T. Kwok and I. W. Tsang, The pre-image problem in kernel methods, IEEE Transactions on Neural
+           Networks 15, 2004.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> X = np.random.default_rng(0).normal(size=(50, 3))
+        >>> model = KernelPCA(n_components=3, preimage="auto").fit(X)
+        >>> bool(np.allclose(model.inverse_transform(model.transform(X)), X))
+        True
         """
         check_is_fitted(self)
         scores = self._check_scores(X)
@@ -152,7 +250,33 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # -- files ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, atomically; `mercer.load(path)` reads it back. No code is stored."""
+        """Write the fitted model to one file; `mercer.load(path)` reads it back.
+
+        The file holds numbers and parameters and no code. It is written in full or not at all: where writing fails, a
+        file that was there before stays as it was.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Name of the file.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import mercer
+        >>> model = mercer.KernelPCA(n_components=1).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "model.mercer")
+        ...     again = mercer.load(Path(folder) / "model.mercer")
+        >>> bool((again.transform([[1.0, 2.0]]) == model.transform([[1.0, 2.0]])).all())
+        True
+        """
         check_is_fitted(self)
         persist.save(self, path)
 
