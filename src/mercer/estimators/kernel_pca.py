@@ -29,50 +29,117 @@ _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
 
 
 class KernelPCA(KernelDecomposition):
-    """Kernel principal component analysis, exact and matrix-free [lecture_notes; Schoelkopf, Smola, Mueller 1998].
+    """Kernel principal component analysis, exact and without the whole kernel matrix in memory.
 
-    Takes every parameter of `sklearn.decomposition.KernelPCA` with the same meaning. What is new:
+    It takes every parameter of `sklearn.decomposition.KernelPCA` with the same meaning [scholkopf1998]_ and adds some.
+    For more rows than this class can handle use `LandmarkKernelPCA`; for rows among which are outliers use
+    `RobustKernelPCA`.
 
     Parameters
     ----------
-    n_components : int, float in (0, 1) or None
-        A float asks for as many components as explain that share of the total variation.
-    kernel : str, callable or kernel object
-        Also "laplacian", "chi2" and "wavelet"; a callable may take two rows or two matrices; see `mercer.kernels`.
-    gamma : float, None or "median"
-        "median" is 1 / (2 median distance^2); None is 1 / n_features. Frozen as `gamma_` at fit.
-    eigen_solver : {"auto", "dense", "arpack", "randomized", "krylov"}
-        "krylov" multiplies by the centred kernel matrix in tiles and never forms it whole: half of it is kept if that
-        takes at most 1.75 times scikit-learn's `working_memory` setting (1 GiB by default), none of it otherwise.
-        "auto" takes it for all but small problems and those that want more than an eighth of all components.
-        "randomized" is the same iteration, selecting by modulus, stopped after `iterated_power` steps if that is a
-        number.
-    tol : float
-        Largest residual norm |K' v - lambda v|, relative to the largest eigenvalue, that "krylov" accepts. 0 means
-        working precision: 1e-9, where eigenvalues are exact to rounding. ("arpack": its own meaning.)
-    precision : {"auto", "float64", "mixed"}
-        "mixed" makes kernel values in float32 and sums in float64: twice as fast, and eigenvalues are wrong by at
-        most 1e-6 of the largest (usually 1e-7). Where float32 cannot keep that, as for a very wide Gaussian kernel,
-        which is measured on some rows before the fit, kernel values are float64 all the same; `precision_` tells.
-        "auto" is "mixed" when `tol` >= 1e-6 or the rows are float32, else "float64".
-    preimage : {"ridge", "mika", "kwok", "gradient", "exact", "auto"}
-        How `inverse_transform` works. "ridge" is scikit-learn's and needs `fit_inverse_transform=True`.
-    verbose : bool
-        Show progress.
+    n_components : int, float in (0, 1) or None, default=None
+        Number of components. A float asks for as many components as explain that share of the total variation. None:
+        all components with a positive eigenvalue.
+    kernel : str, callable or kernel object, default="linear"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of kernel values between
+        all training rows, and `transform` takes those of new rows with all training rows. A callable takes two rows and
+        returns a number, or takes two matrices and returns the matrix of their kernel values. Kernel objects are in
+        `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    fit_inverse_transform : bool, default=False
+        Fit the ridge regression from scores to rows, which `inverse_transform` needs with preimage="ridge". Other
+        values of `preimage` do not need it.
+    eigen_solver : {"auto", "dense", "arpack", "randomized", "krylov"}, default="auto"
+        How eigenvectors are computed. "dense" is LAPACK on the whole matrix. "arpack" is the Lanczos method of ARPACK.
+        "krylov" is a block Krylov method that multiplies by the centred kernel matrix in tiles and never holds it
+        whole: half of it is kept if that takes at most 1.75 times scikit-learn's `working_memory` setting (1 GiB by
+        default), none of it otherwise. "randomized" is the same iteration; it selects eigenvalues by modulus and stops
+        after `iterated_power` steps if that is a number. "auto" takes "dense" for small problems and where more than an
+        eighth of all components are wanted, and "krylov" otherwise.
+    tol : float, default=0
+        Largest residual norm ``|K' v - lambda v|``, relative to the largest eigenvalue, that "krylov" accepts. 0 means
+        working precision: 1e-9, where eigenvalues are exact to rounding. For "arpack" it has the meaning that ARPACK
+        gives it.
+    max_iter : int or None, default=None
+        Largest number of steps of "krylov" and "arpack". None: the solver's own limit.
+    iterated_power : int or "auto", default="auto"
+        Number of steps of "randomized". "auto": until it converges.
+    remove_zero_eig : bool, default=False
+        Drop components whose eigenvalue is zero. With n_components=None they are dropped in any case.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator of the start vectors of "arpack", "randomized" and "krylov". None: always the same start.
+    copy_X : bool, default=True
+        Keep a copy of the training rows. False keeps the array itself, which then must not be changed after `fit`.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    precision : {"auto", "float64", "mixed"}, default="auto"
+        Precision of kernel values. "mixed" computes them in float32 and sums in float64: this is twice as fast, and
+        eigenvalues are wrong by at most 1e-6 of the largest (usually 1e-7). Before the fit, some rows are measured:
+        where float32 cannot keep that, as for a very wide Gaussian kernel, kernel values are float64 nevertheless.
+        "auto" is "mixed" if `tol` is at least 1e-6 or the rows are float32, else "float64". The precision used is
+        `precision_`.
+    preimage : {"ridge", "auto", "exact", "mika", "kwok", "gradient"}, default="ridge"
+        How `inverse_transform` finds rows. "ridge" is ridge regression from scores to rows as in scikit-learn (any
+        kernel); it needs fit_inverse_transform=True. "exact" inverts the feature map (linear and wavelet kernels).
+        "mika" is a fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space
+        (Gaussian, polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours
+        (Gaussian, linear and polynomial kernels). "auto" takes "exact" where it exists, else "mika" for the Gaussian
+        kernel, "gradient" for other smooth kernels, and "ridge" for all others; it does not need fit_inverse_transform.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
-    eigenvalues_, eigenvectors_, dual_coef_, X_transformed_fit_, X_fit_, gamma_ : as in scikit-learn
     expansion_ : Expansion
-        The fitted model.
+        The fitted model: kernel, points, and the coefficients of the components on these points.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
-    explained_variance_, explained_variance_ratio_ : ndarray
-        Variances along the components, and their shares of the true total.
-    solver_, n_iter_ : str, int
-        Which eigensolver ran, and how many steps it took.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel matrix, descending.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Eigenvectors of the centred kernel matrix, of unit length.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
+        includes directions that are not among the components.
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training rows; for a precomputed kernel their numbers.
+    dual_coef_ : ndarray of shape (n_samples, n_features)
+        Coefficients of the ridge regression. Only with fit_inverse_transform=True and preimage="ridge".
+    X_transformed_fit_ : ndarray of shape (n_samples, n_components)
+        Scores of the training rows. Only with fit_inverse_transform=True and preimage="ridge".
+    solver_ : str
+        The eigensolver that ran: "dense", "arpack" or "krylov".
+    n_iter_ : int
+        Number of steps that the eigensolver took.
     precision_ : {"float64", "float32"}
         The precision in which kernel values were computed.
+    n_samples_seen_ : int
+        Number of rows that the model was fitted on.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [scholkopf1998] B. Schölkopf, A. Smola and K.-R. Müller, Nonlinear component analysis as a kernel eigenvalue
+       problem, Neural Computation 10, 1998.
 
     Examples
     --------
@@ -154,17 +221,64 @@ class KernelPCA(KernelDecomposition):
 
     @property
     def X_fit_(self) -> Points:  # noqa: N802 - scikit-learn's name
-        """The training rows (their numbers, for a precomputed kernel)."""
+        """Training rows of the model; for a precomputed kernel their numbers."""
         return self.expansion_.points
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the model to the rows of X, dense or CSR."""
+        """Fit the model to the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        KernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN or infinity, if a precomputed kernel matrix is not square, or if
+            fit_inverse_transform=True is used with a precomputed kernel.
+        NotImplementedError
+            If fit_inverse_transform=True and preimage="ridge" are used with sparse rows.
+
+        Warns
+        -----
+        UserWarning
+            If more components are asked for than there are rows.
+        sklearn.exceptions.ConvergenceWarning
+            If "krylov" stopped before it reached `tol`.
+        """
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
-        """Fit the model and return the scores of the training rows, which cost nothing more."""
+        """Fit the model and return the scores of the training rows.
+
+        The scores follow from the eigenvectors, so this is faster than `fit` and then `transform`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        **params : dict
+            Further arguments of `fit`; there are none, so leave it empty.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Scores of the training rows on the components.
+        """
         self.fit(X, **params)
         return self._training_scores().astype(self._output_dtype, copy=False)
 
