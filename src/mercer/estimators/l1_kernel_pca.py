@@ -26,47 +26,98 @@ _MOST_COMPONENTS = 10
 
 
 class L1KernelPCA(KernelDecomposition):
-    """Kernel PCA by the L1 norm: each component maximises the sum of absolute scores [kim2019].
+    """Kernel PCA by the L1 norm: each component maximises the sum of absolute scores.
 
-    Outliers move it less than `KernelPCA`, whose components maximise the sum of squares. Components are found one after
-    the other, each in what the earlier ones leave, and stay in that order.
+    Outliers move it less than `KernelPCA`, whose components maximise the sum of squared scores [kim2019]_. Components
+    are found one after the other, each in what the earlier ones leave, and stay in that order.
 
     Parameters
     ----------
-    n_components : int or None
-        None: 10, or fewer if there are fewer rows. Extraction ends early when nothing is left: when the residual
-        k~(x, x) of every row is below 1e-12 of the largest at the start.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-        The linear kernel is solved on the rows themselves, without a kernel matrix.
-    algorithm : {"fixed_point", "projection_trick", "linear_system"}
-        "fixed_point" is Algorithm 1 of [kim2019]. "projection_trick" is KPCA-L1 [Kwak 2013], which works on explicit
-        features from an eigendecomposition and starts from the row of largest norm; "linear_system" is L1-KPCA [Xiao et
-        al. 2013], which starts from the leading eigenvector. All climb in the same way, to local maxima that differ.
-    init : {"objective", "eigen", "best"}
-        Start of "fixed_point" (the other algorithms have their own): "objective" is the row whose direction has the
-        largest objective (eq. 19), "eigen" the signs of the leading eigenvector; "best" runs from (19) and from the
-        three leading eigenvectors and keeps the best end.
-    refine : {None, "flip"}
-        "flip" goes on from the fixed point: single signs are flipped while that raises the objective.
-    center : bool
-        Centre in feature space. The paper takes the kernel as it is, for standardised features: False.
-    preimage, alpha, n_jobs, verbose : as in `KernelPCA`
+    n_components : int or None, default=None
+        Number of components. None: 10, or the number of rows if there are fewer. Extraction ends early when nothing is
+        left: when the residual k~(x, x) of every row is below 1e-12 of the largest one at the start.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of kernel values between
+        all training rows, and `transform` takes those of new rows with all training rows. A callable takes two rows and
+        returns a number, or takes two matrices and returns the matrix of their kernel values. Kernel objects are in
+        `mercer.kernels`. The linear kernel is solved on the rows themselves, without a kernel matrix.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    algorithm : {"fixed_point", "projection_trick", "linear_system"}, default="fixed_point"
+        "fixed_point" is Algorithm 1 of [kim2019]_. "projection_trick" is KPCA-L1 [kwak2013]_, which works on explicit
+        features from an eigendecomposition and starts from the row of largest norm. "linear_system" is L1-KPCA
+        [xiao2013]_, which starts from the leading eigenvector. All of them increase the objective in the same way, up
+        to local maxima that can differ.
+    init : {"objective", "eigen", "best"}, default="objective"
+        Start of "fixed_point"; the other algorithms have their own. "objective": the row whose direction has the
+        largest objective (eq. 19 of [kim2019]_). "eigen": the signs of the leading eigenvector. "best": runs from eq.
+        19 and from the three leading eigenvectors, and keeps the result with the largest objective.
+    refine : {"flip"} or None, default=None
+        "flip" continues from the fixed point: single signs are flipped while that raises the objective.
+    center : bool, default=True
+        Centre in feature space. False takes the kernel as it is, as the paper does for standardised features.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The fitted model; components are orthonormal in feature space.
+        The fitted model: kernel, points, and the coefficients of the components on these points. Components are
+        orthonormal in feature space.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
     signs_ : ndarray of shape (n_components, n_samples)
-        The sign vectors c. A sign of zero is +1.
+        The sign vectors c, one per component. A sign of zero is +1.
     objective_ : ndarray of shape (n_components,)
-        Sums of absolute training scores along the components (eq. 1): sqrt(c^T K~ c), with K~ as deflated until then.
+        Sum of absolute training scores along each component (eq. 1 of [kim2019]_): sqrt(c^T K~ c), where K~ is the
+        kernel matrix without the part that the earlier components explain.
     eigenvalues_ : ndarray of shape (n_components,)
-        Sums of squared training scores along the components, in order of extraction: usually, but not always,
+        Sum of squared training scores along each component, in order of extraction: usually, but not always,
         descending.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
+        includes directions that are not among the components.
     n_iter_ : ndarray of shape (n_components,)
-        Sign iterations of each component.
+        Number of sign iterations of each component.
+    n_samples_seen_ : int
+        Number of rows that the model was fitted on.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
+       Analysis and Machine Intelligence, 2019.
+    .. [kwak2013] N. Kwak, Nonlinear projection trick in kernel methods: an alternative to the kernel trick, IEEE
+       Transactions on Neural Networks and Learning Systems 24, 2013.
+    .. [xiao2013] Y. Xiao, H. Wang, W. Xu and J. Zhou, L1 norm based KPCA for novelty detection, Pattern Recognition 46,
+       2013.
 
     Examples
     --------
@@ -125,7 +176,31 @@ class L1KernelPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Extract the components of the rows of X, dense or CSR."""
+        """Extract the components of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        L1KernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN or infinity, or if a precomputed kernel matrix is not square.
+
+        Warns
+        -----
+        UserWarning
+            If the data allow fewer components than were asked for.
+        """
         X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:
             X = check_square(X)
@@ -159,5 +234,21 @@ class L1KernelPCA(KernelDecomposition):
             )
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
-        """Fit the model and return the scores of the training rows."""
+        """Fit the model and return the scores of the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        **params : dict
+            Further arguments of `fit`; there are none, so leave it empty.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Scores of the training rows on the components.
+        """
         return np.asarray(self.fit(X, **params).transform(X))
