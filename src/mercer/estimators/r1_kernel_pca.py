@@ -18,40 +18,87 @@ _MOST_COMPONENTS = 10
 
 
 class R1KernelPCA(KernelDecomposition):
-    """Rotation-invariant L1-norm PCA with kernels: the subspace nearest to the rows, unsquared [Ding et al. 2006].
+    """Rotation-invariant L1-norm PCA with kernels: the subspace nearest to the rows by unsquared distances.
 
-    Rows far from the subspace count by their distance, near ones by its square (Huber's function, with the median
-    distance from the ordinary subspace as the border). The subspace is found as a whole; its components are sorted as
-    those of `KernelPCA`.
+    Rows far from the subspace count by their distance, near rows by its square (Huber's function; the border is the
+    median distance from the subspace of ordinary kernel PCA) [ding2006]_. The subspace is found as a whole; its
+    components are sorted as those of `KernelPCA`.
 
     Parameters
     ----------
-    n_components : int or None
-        Dimension of the subspace. None: 10, or fewer if there are fewer rows.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-    center : bool
-        Centre in feature space.
-    max_iter : int
-        Most steps of the subspace iteration.
-    tol : float
-        Stop when a step turns the subspace by no more than this (radians). 0: never.
-    preimage, alpha, n_jobs, verbose : as in `KernelPCA`
+    n_components : int or None, default=None
+        Dimension of the subspace. None: 10, or the number of rows if there are fewer.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of kernel values between
+        all training rows, and `transform` takes those of new rows with all training rows. A callable takes two rows and
+        returns a number, or takes two matrices and returns the matrix of their kernel values. Kernel objects are in
+        `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    center : bool, default=True
+        Centre in feature space. False takes the kernel as it is.
+    max_iter : int, default=1000
+        Largest number of steps of the subspace iteration.
+    tol : float, default=1e-6
+        Stop when a step turns the subspace by no more than this angle (in radians). 0: never stop early.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The fitted model; components are orthonormal in feature space.
+        The fitted model: kernel, points, and the coefficients of the components on these points. Components are
+        orthonormal in feature space.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
     eigenvalues_ : ndarray of shape (n_components,)
-        Sums of squared training scores along the components, descending.
+        Sum of squared training scores along each component, descending.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
+        includes directions that are not among the components.
     weights_ : ndarray of shape (n_samples,)
-        Weights of the rows: one for near ones, less for outliers.
+        Weight of each row: 1 for near rows, less for outliers.
     cutoff_ : float
-        The distance from which rows lose weight.
+        The distance beyond which rows lose weight.
     objective_ : ndarray
-        Sum of Huber's function of the distances after every step.
+        Sum of Huber's function of the distances: one value before the first step and one per step. It never increases.
     n_iter_ : int
+        Number of steps.
+    n_samples_seen_ : int
+        Number of rows that the model was fitted on.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [ding2006] C. Ding, D. Zhou, X. He and H. Zha, R1-PCA: rotational invariant L1-norm principal component analysis
+       for robust subspace factorization, International Conference on Machine Learning, 2006.
 
     Examples
     --------
@@ -112,7 +159,26 @@ class R1KernelPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the subspace of the rows of X, dense or CSR."""
+        """Find the subspace that is nearest to the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        R1KernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN or infinity, or if a precomputed kernel matrix is not square.
+        """
         X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:
             X = check_square(X)
