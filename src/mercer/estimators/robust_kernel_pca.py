@@ -37,68 +37,121 @@ _MOST_COMPONENTS = 10
 
 
 class RobustKernelPCA(KernelDecomposition):
-    """Kernel PCA that rows which do not belong cannot bend: each has a weight [huang2011].
+    """Robust kernel PCA: outlying rows are down-weighted.
 
     A row whose image lies far from the subspace of the components counts less, or not at all, in the mean and in the
-    components: weighted kernel PCA and weights from its residuals, in turn, until they agree (eqs. 21 and 22; Huang,
-    Yeh and Eguchi, 2009). It starts from a fit to the half of the rows that agree best, so that outliers cannot hide in
-    a component of their own. `weights_` tells which rows it believed.
+    components [huang2011]_. Weighted kernel PCA and the computation of weights from its residuals alternate until the
+    weights do not change any more (eqs. 21 and 22; [huang2009]_). The fit starts from the half of the rows that agree
+    best with each other, so that outliers do not get a component of their own. `weights_` tells how much each row
+    counted.
 
-    A fifth of the rows may be outliers of any kind, and up to 40 % where they lie far from all others; outliers
-    that lie close together, and not far, took a component for themselves in some runs at 30 % and in most at 40 %.
-    Where more than half of the rows are outliers, nothing tells that they are: the components follow them.
+    A fifth of the rows may be outliers of any kind, and up to 40 % where they lie far from all others. Outliers that
+    lie close together, and not far from the other rows, got a component of their own in some runs at 30 % and in most
+    runs at 40 %. Where more than half of the rows are outliers, the components follow the outliers.
 
     Parameters
     ----------
-    n_components : int or None
-        r. None: 10, or the number of rows if that is less.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-    psi : {"logistic", "exp", "tukey", "huber", "none"}
-        The loss, a function of z = half the squared residual; its derivative is the weight. "logistic": Psi_2 of the
-        paper, weight 1 / (1 + e^(beta (z - xi))), about equal up to xi and none beyond. "exp": Psi_1, e^(-beta z).
-        "tukey": (1 - z / xi)^2, and 0 from xi. "huber": min(1, sqrt(xi / z)), which only dampens outliers, and bears
-        few. "none": Psi_0, 1, which is kernel PCA.
-    beta : float or "auto"
-        Steepness, in units of 1 / z. "auto": 4 / MAD ("exp": 0.5 / MAD), where the MAD is the median deviation of the
-        residuals. Frozen as `beta_`.
-    xi : float or "auto"
-        Residual z that counts as too far. "auto": median + 3 MAD ("tukey": 4). Frozen as `xi_`. With "auto" the result
-        does not depend on the scale of the kernel.
-    landmarks : int, array or None
-        Work in the span of so many points, or of these: cost and memory grow as the number of rows, not as its square.
-        None: all rows.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
-        How landmarks are chosen.
-    init : array of shape (n_components, n_rows or n_landmarks) or None
-        Coefficients, on centred images, of components to start from: the first weights are those of the residuals from
+    n_components : int or None, default=None
+        Number of components, r. None: 10, or the number of rows (or landmarks) if there are fewer.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of kernel values between
+        all training rows, and `transform` takes those of new rows with all training rows. It is refused with landmarks,
+        which need rows. A callable takes two rows and returns a number, or takes two matrices and returns the matrix of
+        their kernel values. Kernel objects are in `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    psi : {"logistic", "exp", "tukey", "huber", "none"}, default="logistic"
+        The loss, a function of z, which is half the squared residual of a row. The weight of a row is the derivative of
+        the loss. "logistic": Psi_2 of the paper; the weight is 1 / (1 + e^(beta (z - xi))), nearly 1 below xi and
+        nearly 0 above. "exp": Psi_1; e^(-beta z). "tukey": (1 - z / xi)^2, and 0 from xi on. "huber": min(1, sqrt(xi /
+        z)); outliers keep some weight, so it tolerates only a few. "none": Psi_0; 1 for all rows, which is kernel PCA.
+    beta : float or "auto", default="auto"
+        Steepness of the loss, in units of 1 / z. "auto": 4 / MAD ("exp": 0.5 / MAD), where MAD is the median absolute
+        deviation of the residuals. The value in use is `beta_`.
+    xi : float or "auto", default="auto"
+        The residual z beyond which a row counts as an outlier. "auto": median + 3 MAD ("tukey": 4 MAD). The value in
+        use is `xi_`. With "auto" for `beta` and `xi` the result does not depend on the scale of the kernel.
+    landmarks : int, array-like of shape (n_landmarks, n_features) or None, default=None
+        Work in the span of so many points, or of these points: time and memory then grow with the number of rows, not
+        with its square. None: all rows.
+    selection : {"auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca"}, default="auto"
+        How landmarks are chosen. "uniform": random rows. "kmeans": centres of k-means clusters. "rpcholesky": rows
+        chosen by randomly pivoted Cholesky. "ald": rows that are not nearly a linear combination, in feature space, of
+        those chosen before. "greedy_kpca": one row after the other, each the one that lowers the error of kernel PCA
+        most. "auto": "kmeans" for the Gaussian kernel on dense rows, "rpcholesky" otherwise.
+    init : array-like of shape (n_components, n_samples or n_landmarks) or None, default=None
+        Coefficients, on centred images, of components to start from. The first weights are those of the residuals from
         their span, around the plain mean. None: the robust start.
-    center : bool
+    center : bool, default=True
         Centre in feature space. False takes the kernel as it is.
-    max_iter : int
-        Most rounds of weighted kernel PCA, after the start.
-    tol : float
-        Stop when no weight changes by more than this. 0: never.
-    preimage, alpha, random_state, n_jobs, verbose : as in `KernelPCA`
+    max_iter : int, default=200
+        Largest number of rounds of weighted kernel PCA after the start.
+    tol : float, default=1e-4
+        Stop when no weight changes by more than this. 0: never stop early.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for the choice of landmarks. Pass an int to get the same landmarks in each call.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The fitted model: kernel PCA of the rows with `weights_`.
+        The fitted model: kernel PCA of the rows with the weights `weights_`.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
-    weights_ : ndarray of shape (n_rows,)
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    weights_ : ndarray of shape (n_samples,)
         Weight of each row, at most 1.
-    beta_, xi_ : float
-        Parameters of psi that were used.
+    beta_ : float
+        The value of `beta` in use.
+    xi_ : float
+        The value of `xi` in use.
     objective_ : ndarray
-        sum psi(z), before the first and after each round in which psi was fixed; it never increases.
+        Sum of psi(z) over the rows: one value before the first round and one per round in which psi was fixed. It never
+        increases.
     n_iter_ : int
-        Rounds, including those in which "auto" parameters were found.
-    eigenvalues_ : ndarray
-        n_rows times the eigenvalues of the weighted covariance (the weights scaled to mean 1), so that they compare
-        with those of `KernelPCA`.
-    explained_variance_, explained_variance_ratio_ : ndarray
-        Shares are of the weighted total.
+        Number of rounds, including those in which "auto" parameters were found.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the weighted covariance (the weights scaled to mean 1) times n_samples, so that they compare with
+        those of `KernelPCA`.
+    explained_variance_ : ndarray of shape (n_components,)
+        Weighted variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the weighted total variation along each component.
+    n_samples_seen_ : int
+        Number of rows that the model was fitted on.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+       Neurocomputing 74, 2011.
+    .. [huang2009] S.-Y. Huang, Y.-R. Yeh and S. Eguchi, Robust kernel principal component analysis, Neural Computation
+       21, 2009.
 
     Examples
     --------
@@ -183,7 +236,34 @@ class RobustKernelPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the model to the rows of X, dense or CSR."""
+        """Fit the model to the rows of X, some of which may be outliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        RobustKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN or infinity, if a precomputed kernel matrix is not square, or if `init` or `landmarks` has
+            the wrong shape.
+
+        Warns
+        -----
+        UserWarning
+            If more components are asked for than there are rows or landmarks.
+        sklearn.exceptions.ConvergenceWarning
+            If the weights still changed after `max_iter` rounds.
+        """
         X = check_rows(self, X, reset=True, copy=self.landmarks is None and not self._precomputed)
         if self._precomputed:
             X = check_square(X)
