@@ -39,58 +39,120 @@ _WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
 
 
 class OnlineRobustKernelPCA(KernelDecomposition):
-    """Kernel PCA of a stream in which some rows are outliers, learned one row at a time [huang2011].
+    """Robust kernel PCA of a stream: rows are read once, and outlying rows are down-weighted.
 
-    Each row gets a weight psi'(z) that falls with its distance from the components so far, and moves mean and
-    components by as much. The first rows, up to `warm_up`, are learned together by the robust start of
-    `RobustKernelPCA`, so that outliers among them do not hide; then every row is read once. Memory does not grow.
+    Each row gets a weight psi'(z), which is smaller the farther the row lies from the components so far, and changes
+    mean and components in proportion to this weight [huang2011]_. The first rows, up to `warm_up`, are learned together
+    by the robust start of `RobustKernelPCA`, so that outliers among them are found; after them every row is read once.
+    Memory does not grow with the number of rows.
 
     Parameters
     ----------
-    n_components : int or None
-        r. None: 10, or what the landmarks allow if that is less.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-    psi : {"logistic", "exp", "huber", "tukey", "none"}
-        The loss, as in `RobustKernelPCA`; "none" gives all rows the weight one.
-    beta, xi : float or "auto"
-        Its parameters, in units of z, half a squared distance. "auto" follows the last 100 residuals; with `init` the
-        first 20 rows have the weight one. The values in use are `beta_` and `xi_`.
-    update : {"svd", "ccipca", "hebbian"}
-        "svd" carries the 2 r leading directions of the weighted covariance and merges `block_size` rows at a time,
-        weighed by the model before them. "ccipca" moves each component by the weighted rule of candid covariance-free
-        PCA, row by row. "hebbian" is Algorithm 1 of the paper.
-    feature_map : {"whitened", "empirical"}
-        "whitened" works in feature space, projected on the landmarks, and adds to z what they miss of a row.
+    n_components : int or None, default=None
+        Number of components, r. None: 10, or what the landmarks allow if that is less.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". "precomputed" is refused: the model keeps points, and a kernel matrix has
+        none. A callable takes two rows and returns a number, or takes two matrices and returns the matrix of their
+        kernel values. Kernel objects are in `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`. In `partial_fit`, "median" looks only at the rows of the warm-up.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    psi : {"logistic", "exp", "huber", "tukey", "none"}, default="logistic"
+        The loss, a function of z, which is half the squared distance of a row from the components. The weight of a row
+        is the derivative of the loss. "logistic": 1 / (1 + e^(beta (z - xi))), nearly 1 below xi and nearly 0 above.
+        "exp": e^(-beta z). "tukey": (1 - z / xi)^2, and 0 from xi on. "huber": min(1, sqrt(xi / z)). "none": 1 for all
+        rows.
+    beta : float or "auto", default="auto"
+        Steepness of the loss, in units of 1 / z. "auto" follows the last 100 residuals; with `init` the first 20 rows
+        have the weight 1. The value in use is `beta_`.
+    xi : float or "auto", default="auto"
+        The value of z beyond which a row counts as an outlier. "auto" follows the last 100 residuals; with `init` the
+        first 20 rows have the weight 1. The value in use is `xi_`.
+    update : {"svd", "ccipca", "hebbian"}, default="svd"
+        "svd" carries the 2 r leading directions of the weighted covariance and merges `block_size` rows at a time, with
+        the weights that the model before them gives. "ccipca" moves each component by the weighted rule of candid
+        covariance-free PCA [weng2003]_, row by row. "hebbian" is Algorithm 1 of [huang2011]_.
+    feature_map : {"whitened", "empirical"}, default="whitened"
+        "whitened" works in feature space, projected on the landmarks, and adds to z what the landmarks miss of a row.
         "empirical" works with the vectors h = k(landmarks, x) and their own metric, as the paper does.
     landmarks : int, array or None
         The points that span the components; an int chooses so many, in `partial_fit` from the first rows. None:
         256, or all rows where there are fewer.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
-        How landmarks are chosen.
-    init : (mu, Gamma) or None
-        Mean, (m,), and components, (m, r), at the start: vectors like h with feature_map="empirical", coefficients on
-        the landmarks with "whitened". No warm-up then, and t counts from 1. With "svd" and "ccipca" they only weigh the
-        first rows.
-    safeguard : bool
-        Of "hebbian": z is a true distance, never negative, and gains suit the scale of the data and are bounded. False
-        is the paper to the letter: gain 1/t, transform(x) = Gamma^T (h - mu), neither sorted nor orthonormal; it
-        diverges where kernel values are large, which is noticed: a warning comes and the last good state stays.
-    block_size : int
-        Rows computed together. Only for "svd" the result depends on it.
-    warm_up : int
-        Rows of the robust start; 3 r if that is more, and as many as landmarks are chosen from.
-    preimage, alpha, random_state, n_jobs, verbose : as in `KernelPCA`
+    selection : {"auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca"}, default="auto"
+        How landmarks are chosen. "uniform": random rows. "kmeans": centres of k-means clusters. "rpcholesky": rows
+        chosen by randomly pivoted Cholesky. "ald": rows that are not nearly a linear combination, in feature space, of
+        those chosen before. "greedy_kpca": one row after the other, each the one that lowers the error of kernel PCA
+        most. "auto": "kmeans" for the Gaussian kernel on dense rows, "rpcholesky" otherwise.
+    init : tuple (mu, Gamma) or None, default=None
+        Mean, of shape (n_landmarks,), and components, of shape (n_landmarks, n_components), at the start: vectors like
+        h with feature_map="empirical", coefficients on the landmarks with "whitened". There is no warm-up then, and t
+        counts from 1. With "svd" and "ccipca" they only give the weights of the first rows. None: the robust start.
+    safeguard : bool, default=True
+        Only for "hebbian". True: z is a true distance, never negative; gains fit the scale of the data and are bounded.
+        False is the paper to the letter: gain 1 / t and transform(x) = Gamma^T (h - mu), neither sorted nor
+        orthonormal. It diverges where kernel values are large; then a warning says so and the last good state is kept.
+    block_size : int, default=32
+        Number of rows that are computed together. Only with "svd" the result depends on it.
+    warm_up : int, default=60
+        Number of rows of the robust start. It is raised to 3 r if that is more, and to the number of rows that
+        landmarks are chosen from.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for the choice of landmarks. Pass an int to get the same landmarks in each call.
+    n_jobs : int or None, default=None
+        Has no effect.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The model so far. Its `eigenvalues_` are those of the weighted covariance times the number of rows.
+        The model of the rows so far: kernel, points, and the coefficients of the components on these points.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
     weights_ : ndarray
-        The weights of the rows of the last call.
-    beta_, xi_, gamma_ : float
+        Weights of the rows of the last call, one per row.
+    beta_ : float
+        The value of `beta` in use.
+    xi_ : float
+        The value of `xi` in use.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the weighted covariance times the number of rows.
+    explained_variance_ : ndarray of shape (n_components,)
+        Weighted variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the weighted total variation along each component.
     n_samples_seen_ : int
+        Number of rows seen so far.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`, or in the first call of `partial_fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+       Neurocomputing 74, 2011.
+    .. [weng2003] J. Weng, Y. Zhang and W.-S. Hwang, Candid covariance-free incremental principal component analysis,
+       IEEE Transactions on Pattern Analysis and Machine Intelligence 25, 2003.
 
     Examples
     --------
@@ -183,7 +245,33 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and read the rows of X once, in order; landmarks are chosen among all of them."""
+        """Forget everything and read the rows of X once, in order.
+
+        Landmarks are chosen among all rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        OnlineRobustKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity, or if `init` or `landmarks` has the wrong
+            shape.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged. The last good state is kept.
+        """
         X = check_rows(self, X, reset=True)
         self._run, self._pending, self._started = None, None, 0
         self._kernel = self._row_kernel(X)
@@ -193,11 +281,35 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Read the rows of X once, in order, going on from where the model stands.
+        """Read the rows of X once, in order, and continue from the present state of the model.
 
-        Until there are rows enough for landmarks and warm-up, the model is preliminary: the robust start of the rows so
-        far, repeated each time that they have grown by a quarter, with fewer components where there are fewer rows.
-        From then on it does not matter how the stream was cut into calls.
+        Until there are enough rows for landmarks and warm-up, the model is preliminary: it is the robust start of the
+        rows so far, computed again each time that they have grown by a quarter, with fewer components where there are
+        fewer rows. From then on the result does not depend on how the stream is cut into calls. A call that raises an
+        error leaves the model as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Further rows, dense or CSR. Later calls need the same features as the first one.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        OnlineRobustKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
+            `init` or `landmarks` has the wrong shape.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged. The last good state is kept.
         """
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)
