@@ -34,66 +34,98 @@ _MOST_COMPONENTS = 10
 
 
 class IncrementalKernelPCA(KernelDecomposition):
-    """Kernel PCA of a stream by updates of an SVD in feature space, in constant memory [chin2007].
+    """Kernel PCA of a stream by updates of an SVD in feature space, in constant memory.
 
-    Components, singular values and mean of all rows so far are updated with every few new rows, exactly but for what
-    `rank` components cannot hold. They are expressed by a library of points; when it has grown beyond
-    (rank + 1) * preimages points, it is replaced by a smaller one that represents them best. No rows wait: after every
-    call the model describes all rows that came.
+    Components, singular values and mean of all rows so far are updated with every few new rows [chin2007]_. The update
+    is exact except for what `rank` components cannot hold. Components and mean are expressed by a library of points.
+    When it has more than (rank + 1) * `preimages` points, it is replaced by a smaller one that represents them best.
+    After every call the model describes all rows that it was given.
 
     Parameters
     ----------
-    n_components : int or None
-        None: 10.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-        gamma=None and gamma="median" look at the first chunk only.
-    rank : int or None
-        r of the paper: components that are carried along, of which the first `n_components` are shown. What is beyond
-        them in one update is lost to the next, so more are more accurate. None: the larger of 2 n_components and
-        n_components + 3. The first (rank + 1) * preimages rows lose nothing: of these the model is exact kernel PCA.
-    preimages : int
-        p of the paper: points of the library for each component and for the mean.
-    batch_size : int
-        i of the paper: rows of one update. Chunks with more are cut; a smaller one, or what is left over, is an update
-        of its own.
-    compression : {"subset", "preimage"} or None
+    n_components : int or None, default=None
+        Number of components. None: 10.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". "precomputed" is refused: the model keeps points, and a kernel matrix has
+        none. A callable takes two rows and returns a number, or takes two matrices and returns the matrix of their
+        kernel values. Kernel objects are in `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`. None and "median" look at the first chunk only.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    rank : int or None, default=None
+        Number of components that are carried along (r of the paper), of which the first `n_components` are shown. What
+        is beyond them in one update is lost for the next, so more are more accurate. None: the larger of 2 n_components
+        and n_components + 3. The first (rank + 1) * `preimages` rows lose nothing: of these the model is exact kernel
+        PCA.
+    preimages : int, default=10
+        Number of points of the library for each component and for the mean (p of the paper).
+    batch_size : int, default=30
+        Number of rows of one update (i of the paper). Chunks with more rows are cut; a smaller chunk, or what is left
+        over, is an update of its own.
+    compression : {"subset", "preimage"} or None, default="subset"
         How the library is reduced. "subset": to those of its points that represent components and mean best, by
-        backward elimination. "preimage": to new points, approximate pre-images, as in the paper; a point of the library
-        is taken where it is the better one. None: never; all rows are kept, an update takes longer and longer, and the
-        only error is what is beyond `rank` components.
-    center : bool
+        backward elimination. "preimage": to new points, approximate pre-images, as in the paper; where a point of the
+        library is better, it is taken. None: never. Then all rows are kept, each update takes longer than the one
+        before, and the only error is what is beyond `rank` components.
+    center : bool, default=True
         Centre in feature space. False is the kernel SVD of the stream: the kernel is taken as it is.
-    forgetting : float
-        In (0, 1]: each row's weight is multiplied by this whenever a further one comes. 1: all rows count alike.
-    random_state : as in `KernelPCA`
-        Taken for the sake of common interfaces; nothing here is drawn.
-    preimage, alpha, verbose : as in `KernelPCA`
+    forgetting : float in (0, 1], default=1.0
+        The weight of each row is multiplied by this with every further row. 1: all rows have the same weight.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    random_state : int, RandomState instance or None, default=None
+        Has no effect: nothing here is random.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The model. Its `n_seen` is the number of rows, with forgetting the rounded sum of their weights.
+        The model of the rows so far. Its `n_seen` is the number of rows; with forgetting it is the rounded sum of their
+        weights.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
-    eigenvalues_ : ndarray
-        Squared singular values: those of the centred kernel matrix of the rows, row and column i multiplied by the
-        root of the weight of row i.
-    explained_variance_ : ndarray
-        eigenvalues_ / (n - 1); with forgetting n - 1 is W - sum w^2 / W, W the sum of the weights w.
-    explained_variance_ratio_ : ndarray
-        Against the whole variation, what components and library miss included.
-    history_ : dict of arrays, one value an update
-        "update" its number, "n_seen" rows so far, "residual" their mean squared distance from the components shown,
-        "seconds" of the update, "points" of the library, and "distance" to the `reference` given to `fit` or
-        `partial_fit`, else nan. Of more than 10,000 updates only every second is kept, then every fourth, and so on.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Squared singular values, descending: eigenvalues of the centred kernel matrix of the rows, where row i and
+        column i are multiplied by the square root of the weight of row i.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n - 1)``. With forgetting, n - 1 is replaced by W - sum w^2 /
+        W, where W is the sum of the weights w.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total includes what components and library miss.
+    history_ : dict of ndarray
+        One value per update: "update", its number; "n_seen", rows so far; "residual", their mean squared distance from
+        the components shown; "seconds", time of the update; "points", size of the library; "distance", to the
+        `reference` given to `fit` or `partial_fit`, else NaN. Of more than 10,000 updates only every second one is
+        kept, then every fourth, and so on.
     n_samples_seen_ : int
-        All rows seen so far, forgotten ones too.
+        Number of rows seen so far, forgotten ones included.
     gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`, or in the first call of `partial_fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
 
     Examples
     --------
@@ -167,9 +199,26 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
-        """Forget everything and learn from the rows of X, dense or CSR, in order.
+        """Forget everything and learn from the rows of X, in order.
 
-        `reference` is a fitted model or an `Expansion`; `history_` then tells the distance to its components.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        reference : fitted model, Expansion or None, default=None
+            A model to compare with. `history_` then has the distance to its components, one value per update.
+
+        Returns
+        -------
+        IncrementalKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity, or if `rank` is smaller than `n_components`.
         """
         X = self._check_learnable(X, reset=True)
         self._begin(X)
@@ -179,9 +228,29 @@ class IncrementalKernelPCA(KernelDecomposition):
     @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
-        """Learn from the rows of X, going on from where the model stands. A chunk that fails leaves it as it was.
+        """Learn from the rows of X, in order, and continue from the present state of the model.
 
-        `reference` is a fitted model or an `Expansion`; `history_` then tells the distance to its components.
+        A call that raises an error leaves the model as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Further rows, dense or CSR. Later calls need the same features as the first one.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        reference : fitted model, Expansion or None, default=None
+            A model to compare with. `history_` then has the distance to its components, one value per update.
+
+        Returns
+        -------
+        IncrementalKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
+            `rank` is smaller than `n_components`.
         """
         first = not hasattr(self, "expansion_")
         X = self._check_learnable(X, reset=first)
@@ -250,19 +319,26 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     @property
     def explained_variance_(self) -> Array:
-        """Variance along each component: eigenvalues_ / (n - 1), or the like for weighted rows."""
+        """Variance along each component; an array of shape (n_components,).
+
+        It is ``eigenvalues_ / (n - 1)``. With forgetting, n - 1 is replaced by W - sum w^2 / W, where W is the sum of
+        the weights w.
+        """
         freedom = self._model.freedom
         return self.eigenvalues_ / (freedom if freedom > 1e-9 else 1.0)
 
     @property
     def n_samples_seen_(self) -> int:
-        """Number of rows seen so far, forgotten ones too."""
+        """Number of rows seen so far, forgotten ones included."""
         check_is_fitted(self)
         return self._model.seen
 
     @property
     def history_(self) -> dict[str, Array]:
-        """What each update did: rows seen, residual, seconds, points held, distance to a reference."""
+        """What each update did, as arrays with one value per update.
+
+        The names are "update", "n_seen", "residual", "seconds", "points" and "distance".
+        """
         if not hasattr(self, "expansion_"):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet: it has no history_.")
         return self._history.arrays()
@@ -270,11 +346,40 @@ class IncrementalKernelPCA(KernelDecomposition):
     # -- merging -------------------------------------------------------------------------------------------------
 
     def merge(self, other: "IncrementalKernelPCA") -> Self:
-        """Return the model that saw the rows of this one and then those of another; both stay as they are.
+        """Return the model that saw the rows of this one and then those of another.
 
-        Exact but for what `rank` components cannot hold, and for the compression of the common library. Both need the
-        same kernel, centring and forgetting; the other parameters are this one's, and so is the history, to which one
-        record is added. Many models are best merged two by two, and the results again.
+        Both models stay as they are. The result is exact except for what `rank` components cannot hold and for the
+        compression of the common library. Its parameters and its history are those of this model; one record is added
+        to the history. Many models are best merged two by two, and then the results again.
+
+        Parameters
+        ----------
+        other : IncrementalKernelPCA
+            A fitted model with the same kernel, centring and forgetting.
+
+        Returns
+        -------
+        IncrementalKernelPCA
+            A new model of the rows of both.
+
+        Raises
+        ------
+        TypeError
+            If `other` is not an IncrementalKernelPCA.
+        ValueError
+            If the models differ in features, kernel, centring or forgetting.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import IncrementalKernelPCA
+        >>> X = np.random.default_rng(0).normal(size=(60, 4))
+        >>> first = IncrementalKernelPCA(2, gamma=0.1).fit(X[:30])
+        >>> second = IncrementalKernelPCA(2, gamma=0.1).fit(X[30:])
+        >>> first.merge(second).n_samples_seen_
+        60
         """
         check_is_fitted(self)
         self._check_same(other)
