@@ -42,57 +42,111 @@ class _Solved:
 class LandmarkKernelPCA(KernelDecomposition):
     """Kernel PCA of streams and of large tables, in the span of a few landmarks.
 
-    Rows are seen once and not kept: what stays are weighted moments of their kernel values with m landmarks. From these
-    the components follow whenever they are asked for, the same whatever the chunks were, so a model can forget, look
-    at a window only, and be merged with others. Memory is m^2 numbers (and the rows of the window), time n m (d + m).
-    Float32 rows are twice as fast; components whose share of the first is below about 1e-3 are then rounding.
+    Rows are read once and not kept. What is kept are weighted moments of their kernel values with m landmarks, which is
+    the Nyström method [williams2001]_ for data that arrive in parts. Components are computed from these moments when
+    they are asked for. They do not depend on how the rows were cut into chunks. A model can forget old rows, look at a
+    window of recent rows only, and be merged with others. Memory is m^2 numbers (and the rows of the window), time is
+    proportional to n m (d + m) for n rows of d features. Float32 rows are twice as fast; components whose share of the
+    first one is below about 1e-3 are then rounding errors.
 
     Parameters
     ----------
-    n_components : int or None
-        None: 10, or as many as there are landmarks if these are fewer.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-        gamma=None and gamma="median" look at the first chunk only.
-    landmarks : int, array or None
-        At most so many points, or these. Until more rows than that have come, the model is exact kernel PCA of the
-        rows so far. Models that are to be merged need the same array. None: all rows are kept, and it stays exact.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
-        How landmarks are chosen from the first chunks, or in `fit` from all rows. "auto": k-means for the Gaussian
-        kernel, randomly pivoted Cholesky otherwise. "ald": a row becomes a landmark if it is not nearly a linear
-        combination, in feature space, of those before it; this goes on as the stream does, up to `landmarks` points.
-        Of rows seen before a landmark joined, their projection on the landmarks of then counts. Where the others find
-        fewer points than asked for, as in repeated rows, they go on in this way too.
-    nu : float
-        For "ald": the squared distance from the span, as a share of the mean k(x, x), above which a row joins.
-    center : bool
+    n_components : int or None, default=None
+        Number of components. None: 10, or the number of landmarks if there are fewer.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". "precomputed" is refused: the model keeps points, and a kernel matrix has
+        none. A callable takes two rows and returns a number, or takes two matrices and returns the matrix of their
+        kernel values. Kernel objects are in `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`. None and "median" look at the first chunk only.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    landmarks : int, {array-like, sparse matrix} of shape (n_landmarks, n_features) or None, default=256
+        At most so many points, or these points. Until more rows than that have arrived, the model is exact kernel PCA
+        of the rows so far. Models that are to be merged need the same array. None: all rows are kept, and the model
+        stays exact.
+    selection : {"auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca"}, default="auto"
+        How landmarks are chosen. "uniform": random rows. "kmeans": centres of k-means clusters. "rpcholesky": rows
+        chosen by randomly pivoted Cholesky. "ald": rows that are not nearly a linear combination, in feature space, of
+        those chosen before. "greedy_kpca": one row after the other, each the one that lowers the error of kernel PCA
+        most. "auto": "kmeans" for the Gaussian kernel on dense rows, "rpcholesky" otherwise. Landmarks are chosen from
+        the first chunks, or in `fit` from all rows. With "ald" the choice continues with the stream, up to `landmarks`
+        points; of rows seen before a landmark was added, their projection on the landmarks of that time counts. Where
+        the other rules find fewer points than asked for, as in repeated rows, the choice continues in the same way.
+    nu : float in [0, 1), default=1e-4
+        For "ald": the squared distance from the span of the landmarks, as a share of the mean of k(x, x), above which a
+        row becomes a landmark.
+    center : bool, default=True
         Centre in feature space. False takes the kernel as it is.
-    window : int or None
-        Only the last so many rows count. They are kept for this (at times up to twice as many), in the precision that
-        they came in, and their kernel values are computed again when they leave. If the landmarks miss clearly more of
-        the window than when they were chosen, new ones are chosen from its rows. With a window of no more than
-        `landmarks` rows, the model is exact kernel PCA of these.
-    forgetting : float
-        In (0, 1]: each row's weight is multiplied by this whenever a further one comes. 1: all rows count alike.
-    refresh : int or None
-        None: components are computed when they are asked for after new rows have come. k: only once at least k new
-        rows have come, and then at once; in between the model stays as it is.
-    preimage, alpha, random_state, n_jobs, verbose : as in `KernelPCA`
+    window : int or None, default=None
+        Only the last so many rows count. They are kept for this (at times up to twice as many), in the precision in
+        which they arrived, and their kernel values are computed again when they leave the window. If the landmarks miss
+        clearly more of the window than when they were chosen, new ones are chosen from its rows. With a window of no
+        more than `landmarks` rows, the model is exact kernel PCA of these rows. None: all rows count.
+    forgetting : float in (0, 1], default=1.0
+        The weight of each row is multiplied by this with every further row. 1: all rows have the same weight.
+    refresh : int or None, default=None
+        None: components are computed when they are asked for after new rows have arrived. An int: they are computed as
+        soon as at least so many new rows have arrived; in between the model stays as it is.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for the choice of landmarks. Pass an int to get the same landmarks in each run.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The model. Its `n_seen` is the number of rows that count, with forgetting the rounded sum of their weights.
+        The model of the rows so far. Its `n_seen` is the number of rows that count; with forgetting it is the rounded
+        sum of their weights.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
-    eigenvalues_ : ndarray
-        Of the centred kernel matrix, where row i and column i are multiplied by the root of the weight of row i.
-    explained_variance_ : ndarray
-        eigenvalues_ / (n - 1); with forgetting n - 1 is W - sum w^2 / W, W the sum of the weights w.
-    explained_variance_ratio_ : ndarray
-        Against the whole variation, what the landmarks miss included.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel matrix, descending, where row i and column i are multiplied by the square root
+        of the weight of row i.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n - 1)``. With forgetting, n - 1 is replaced by W - sum w^2 /
+        W, where W is the sum of the weights w.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total includes what the landmarks miss.
     n_samples_seen_ : int
-        All rows seen so far, forgotten ones too.
+        Number of rows seen so far, forgotten ones included.
     gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`, or in the first call of `partial_fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    Notes
+    -----
+    The rule "ald" (approximate linear dependence) is from [engel2004]_, and "greedy_kpca" follows [franc2003]_.
+
+    References
+    ----------
+    .. [williams2001] C. K. I. Williams and M. Seeger, Using the Nyström method to speed up kernel machines, Advances in
+       Neural Information Processing Systems 13, 2001.
+    .. [engel2004] Y. Engel, S. Mannor and R. Meir, The kernel recursive least-squares algorithm, IEEE Transactions on
+       Signal Processing 52, 2004.
+    .. [franc2003] V. Franc and V. Hlaváč, Greedy algorithm for a training set reduction in the kernel methods, Computer
+       Analysis of Images and Patterns, 2003.
 
     Examples
     --------
@@ -170,7 +224,26 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose landmarks from the rows of X, dense or CSR, and learn from all of them in order."""
+        """Choose landmarks from the rows of X and learn from all of them, in order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        LandmarkKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity, if `landmarks` has other features than X, or if
+            there are fewer landmarks than `n_components`.
+        """
         X = self._check_learnable(X, reset=True)
         self._begin(X)
         self._learn(X)
@@ -179,7 +252,28 @@ class LandmarkKernelPCA(KernelDecomposition):
     @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from each row of X, going on from where the model stands. A chunk that fails leaves it as it was."""
+        """Learn from each row of X, in order, and continue from the present state of the model.
+
+        A call that raises an error leaves the model as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Further rows, dense or CSR. Later calls need the same features as the first one.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        LandmarkKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, if
+            `landmarks` has other features than X, or if there are fewer landmarks than `n_components`.
+        """
         first = not self.__sklearn_is_fitted__()
         X = self._check_learnable(X, reset=first)
         if first:
@@ -231,7 +325,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     @property
     def expansion_(self) -> Expansion:  # type: ignore[override]
-        """The model of the rows so far, solved when it is asked for."""
+        """Model of the rows so far, computed when it is asked for."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"This {type(self).__name__} is not fitted yet: it has no expansion_.")
         return self._solve() if self._solved.expansion is None else self._solved.expansion
@@ -244,20 +338,43 @@ class LandmarkKernelPCA(KernelDecomposition):
         return expansion
 
     def transform(self, X: Any) -> Array:
-        """Return the scores of the rows of X on the components, (n_samples, n_components)."""
+        """Return the scores of the rows of X on the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to project, with the features of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The scores: inner products, in feature space, of the centred rows with the components. They are float32
+            where X is float32, else float64.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         check_is_fitted(self)
         X = self._check(X)
         return project(self.expansion_, X, self.n_jobs)
 
     @property
     def explained_variance_(self) -> Array:
-        """Variance along each component: eigenvalues_ / (n - 1), or the like for weighted rows."""
+        """Variance along each component; an array of shape (n_components,).
+
+        It is ``eigenvalues_ / (n - 1)``. With forgetting, n - 1 is replaced by W - sum w^2 / W, where W is the sum of
+        the weights w.
+        """
         values = self.eigenvalues_
         return values / (self._solved.freedom if self._solved.freedom > 1e-9 else 1.0)
 
     @property
     def n_samples_seen_(self) -> int:
-        """Number of rows seen so far, forgotten ones too."""
+        """Number of rows seen so far, forgotten ones included."""
         check_is_fitted(self)
         assert self._learner is not None
         return self._learner.seen
@@ -265,11 +382,41 @@ class LandmarkKernelPCA(KernelDecomposition):
     # -- merging -------------------------------------------------------------------------------------------------
 
     def merge(self, other: "LandmarkKernelPCA") -> Self:
-        """Return the model that saw the rows of this one and then those of another; both stay as they are.
+        """Return the model that saw the rows of this one and then those of another.
 
-        It is the same as that of one model for all rows, to rounding. Both need the same kernel, window, forgetting and
-        landmarks: give all of them the same array as `landmarks`. A model that has not yet chosen any holds its rows,
-        and can be merged with every other.
+        Both models stay as they are. The result is the same as that of one model for all rows, to rounding. Both need
+        the same landmarks: give all models the same array as `landmarks`. A model that has not yet chosen any landmarks
+        holds its rows, and can be merged with every other.
+
+        Parameters
+        ----------
+        other : LandmarkKernelPCA
+            A fitted model with the same kernel, window, forgetting and landmarks.
+
+        Returns
+        -------
+        LandmarkKernelPCA
+            A new model of the rows of both.
+
+        Raises
+        ------
+        TypeError
+            If `other` is not a LandmarkKernelPCA.
+        ValueError
+            If the models differ in features, kernel, window, forgetting or landmarks.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import LandmarkKernelPCA
+        >>> X = np.random.default_rng(0).normal(size=(200, 4))
+        >>> first = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:20]).fit(X[:100])
+        >>> second = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:20]).fit(X[100:])
+        >>> whole = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:20]).fit(X)
+        >>> bool(np.allclose(first.merge(second).eigenvalues_, whole.eigenvalues_))
+        True
         """
         check_is_fitted(self)
         self._check_same(other)
