@@ -28,74 +28,110 @@ _LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
 
 
 class HebbianPCA(KernelDecomposition):
-    """PCA learned one row at a time by Oja's rule or the generalised Hebbian algorithm [lecture_notes; guenter2006].
+    """Linear PCA learned one row at a time, by Oja's rule or the generalised Hebbian algorithm.
 
-    Linear, for streams and for data that do not fit: it keeps `n_components` weight vectors and a mean, and no rows.
-    For a table that fits into memory PCA itself is faster; what this class gives is learning that goes on, one row or
-    one chunk after the other, and the textbook algorithms to the letter.
+    It is for streams and for data that do not fit into memory: it keeps `n_components` weight vectors and a mean, and
+    no rows. For a table that fits into memory PCA itself is faster. This class adds learning that continues, row by row
+    or chunk by chunk, and the textbook algorithms as they are printed [oja1982]_ [sanger1989]_ [lecture_notes]_.
 
     Parameters
     ----------
-    n_components : int or None
-        None: as many as features, rows of the first chunk, or 10, whichever is least.
-    rule : {"gha", "oja"}
-        "gha" finds the components themselves: W += D (y x^T - lt(y y^T) W). "oja" is Oja's rule, and with several
-        components his subspace rule: W += D (y x^T - y y^T W), which finds their span.
-    gain : {"et", "t", "constant"}
-        How D depends on the step t and the component i: "t" eta0 l / (t + l); "et" the same times |lambda| / lambda_i,
-        lambda_i the running mean of y_i^2, renewed every l steps, so that small components learn as fast as large ones;
-        "constant" eta0, which never settles and so follows data that change.
-    eta0 : float or "auto"
-        A float is taken to the letter. "auto" needs no tuning, at any scale. A row x multiplies weights along itself by
-        1 + gain |x|^2, so what matters is the gain times the mean of |x - mean|^2 so far. This is set to 0.1 ("et"),
-        0.3 ("t") or 0.004 ("constant"): large enough to find components that hold a few thousandths of the variance
-        more than the next one, small enough for the noise of single rows to fade within tens of passes, on digits,
-        word counts and Gaussian data of 3 to 200 features. Beyond l = 2000 noise is what takes passes, and the first
-        two fall as sqrt(2000 / l). No gain exceeds 1 / |x|^2 of its row, and lambda_i are not taken below a hundredth
-        of the largest. `eta0_` is the value after the last row seen; in `fit` it is the same for all rows.
-    length : int or None
-        l of the gain. None: in `fit` the number of rows, but at least 500 with eta0="auto"; in `partial_fit` 500.
-    normalize : bool
-        Hebb's rule with explicit normalisation, w <- (w + D y x) / |w + D y x|, which Oja's rule approximates; several
-        components go through Gram-Schmidt. `rule` then makes no difference.
-    clip : float or None
-        Largest size of a weight after each step, condition 2 of the stability theorem in [lecture_notes].
-    center : bool
+    n_components : int or None, default=None
+        Number of components. None: the smallest of the number of features, the number of rows of the first chunk, and
+        10.
+    rule : {"gha", "oja"}, default="gha"
+        "gha", the generalised Hebbian algorithm, finds the components themselves: W += D (y x^T - lt(y y^T) W), where
+        lt keeps the lower triangle. "oja" is Oja's rule, and with several components his subspace rule: W += D (y x^T -
+        y y^T W), which finds their span.
+    gain : {"et", "t", "constant"}, default="et"
+        How the gain D depends on the step t and the component i. "t": eta0 l / (t + l). "et": the same times ``|lambda|
+        / lambda_i``, where lambda_i is the running mean of y_i^2, computed again every l steps; small components then
+        learn as fast as large ones [guenter2006]_. "constant": eta0, which never converges and therefore follows data
+        that change.
+    eta0 : float or "auto", default="auto"
+        The gain at the start. A float is used as it is. "auto" needs no tuning, at any scale of the data. A row x
+        multiplies weights along itself by ``1 + gain |x|^2``, so the gain times the mean of ``|x - mean|^2`` so far
+        decides. "auto" sets this product to 0.1 ("et"), 0.3 ("t") or 0.004 ("constant"): large enough to find
+        components that hold a few thousandths of the variance more than the next one, and small enough for the noise of
+        single rows to fade within tens of passes, on digits, word counts and Gaussian data of 3 to 200 features. Beyond
+        l = 2000 noise decides how many passes are needed, and the values of "et" and "t" fall as sqrt(2000 / l). No
+        gain exceeds ``1 / |x|^2`` of its row, and each lambda_i counts as at least a hundredth of the largest. `eta0_`
+        is the value after the last row seen; in `fit` it is the same for all rows.
+    length : int or None, default=None
+        The length l of the gain. None: in `fit` the number of rows, but at least 500 with eta0="auto"; in `partial_fit`
+        500.
+    normalize : bool, default=False
+        Use Hebb's rule with explicit normalisation, ``w <- (w + D y x) / |w + D y x|``, which Oja's rule approximates;
+        several components are made orthogonal by Gram-Schmidt. `rule` then makes no difference.
+    clip : float or None, default=None
+        Largest absolute value of a weight after each step, which is condition 2 of the stability theorem in
+        [lecture_notes]_. None: no limit.
+    center : bool, default=True
         Subtract the mean: of all rows in `fit`, of all rows so far in `partial_fit`.
-    max_iter : int
-        Most passes of `fit` over the rows.
-    tol : float
-        `fit` stops when |C q - lambda q| / lambda of all components q is at most this, C the covariance. 0: never.
-    block_size : int
-        Steps that are computed together; the result does not depend on it.
-    shuffle : bool
-        Visit the rows in a new random order in each pass of `fit`.
-    init : array of shape (n_components, n_features) or None
-        Weights at the start; None: random orthonormal ones.
-    orthonormalize : bool
-        Present the span of the weights by its principal axes: orthonormal, by falling variance, their largest entry
-        positive. The variances come from the outputs' second moment; that of all rows after `fit`, in `partial_fit` a
-        running one in which late rows count more. The learning itself goes on from the weights as they are. False:
-        transform(x) = W (x - mean), unsorted.
-    preimage : {"exact", "auto"}
-        Both are exact.
-    random_state : int, RandomState or None
-    warm_start : bool
-        Start `fit` from the weights of the last one; gains start anew.
-    verbose : bool
-        Show progress.
+    max_iter : int, default=200
+        Largest number of passes of `fit` over the rows.
+    tol : float, default=1e-2
+        `fit` stops when ``|C q - lambda q| / lambda`` of all components q is at most this, where C is the covariance.
+        0: never stop early.
+    block_size : int, default=128
+        Number of steps that are computed together. The result does not depend on it.
+    shuffle : bool, default=True
+        Visit the rows in a new random order in each pass of `fit`. False: from the first to the last.
+    init : array-like of shape (n_components, n_features) or None, default=None
+        Weights at the start. None: random orthonormal ones.
+    orthonormalize : bool, default=True
+        Present the span of the weights by its principal axes: orthonormal, sorted by descending variance, their largest
+        entry positive. The variances are computed from the second moment of the outputs: after `fit` that of all rows,
+        in `partial_fit` a running one in which late rows count more. Learning itself continues from the weights as they
+        are. False: transform(x) = W (x - mean), unsorted.
+    preimage : {"exact", "auto"}, default="exact"
+        How `inverse_transform` finds rows. Both are exact.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for the first weights and the order of the rows. Pass an int to get the same result in each
+        call.
+    warm_start : bool, default=False
+        Start `fit` from the weights of the last fit; gains start from the beginning.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
+        The weight vectors, one per row.
     mean_ : ndarray of shape (n_features,)
-    explained_variance_, explained_variance_ratio_, eigenvalues_ : ndarray of shape (n_components,)
+        The mean that is subtracted; zeros with center=False.
     expansion_ : Expansion
-        The fitted model.
+        The fitted model: the linear kernel, and weights and mean as its points.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
-    eta0_, length_, n_iter_ : float, int, int
-        What the gain starts from, its l, and the passes that `fit` made.
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Variance along each component times the number of rows minus one; descending with orthonormalize=True.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
+        includes directions that are not among the components.
+    eta0_ : float
+        The value of `eta0` in use.
+    length_ : int
+        The value of `length` in use.
+    n_iter_ : int
+        Number of passes that `fit` made.
+    n_samples_seen_ : int
+        Number of rows seen so far.
+    n_features_in_ : int
+        Number of features of the rows in `fit`, or in the first call of `partial_fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [oja1982] E. Oja, A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology
+       15, 1982.
+    .. [sanger1989] T. D. Sanger, Optimal unsupervised learning in a single-layer linear feedforward neural network,
+       Neural Networks 2, 1989.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [lecture_notes] Kernel PCA, and the Hebbian maximum eigenfilter, lecture notes.
 
     Examples
     --------
@@ -178,12 +214,12 @@ class HebbianPCA(KernelDecomposition):
 
     @property
     def components_(self) -> Array:
-        """The weight vectors, one a row."""
+        """Weight vectors, one per row; an array of shape (n_components, n_features)."""
         return np.asarray(self.expansion_.points[: self.expansion_.n_components])
 
     @property
     def mean_(self) -> Array:
-        """The mean that is subtracted; zeros with center=False."""
+        """Mean that is subtracted, zeros with center=False; an array of shape (n_features,)."""
         points = self.expansion_.points
         return np.zeros(points.shape[1]) if self.expansion_.nu is None else np.asarray(points[-1])
 
@@ -191,7 +227,33 @@ class HebbianPCA(KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn in passes over the rows of X, dense or CSR."""
+        """Learn in passes over the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        HebbianPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN, infinity or values beyond 1e70, or if `init` has the wrong shape.
+
+        Warns
+        -----
+        UserWarning
+            If more components are asked for than there are features.
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged, if it did not reach `tol` within `max_iter` passes, or if a few rows hold nearly all
+            variation.
+        """
         X = self._check_learnable(X, reset=True)
         rng = generator(self.random_state)
         self._begin(X, rng, max(n_rows(X), _SHORTEST) if self.eta0 == "auto" else n_rows(X))
@@ -213,7 +275,35 @@ class HebbianPCA(KernelDecomposition):
     @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from each row of X once, in order, going on from where the model stands."""
+        """Learn from each row of X once, in order, and continue from the present state of the model.
+
+        A call that raises an error leaves the model as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Further rows, dense or CSR. Later calls need the same features as the first one.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        HebbianPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN, infinity or values beyond 1e70, if it has other features than the first rows, or if
+            `init` has the wrong shape.
+
+        Warns
+        -----
+        UserWarning
+            If more components are asked for than there are features.
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
+        """
         first = not hasattr(self, "_state")
         X = self._check_learnable(X, reset=first)
         if first:
