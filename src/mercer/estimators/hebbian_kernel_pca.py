@@ -37,68 +37,136 @@ _UNSETTLED = 0.2  # relative residual beyond which a component cannot be relied 
 
 
 class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
-    """Kernel PCA learned one sample at a time: KHA, KHA/t, KHA/et and KHA-SMD [guenter2006].
+    """Kernel PCA learned one sample at a time: KHA, KHA/t, KHA/et and KHA-SMD.
 
-    For a fixed set that fits, `KernelPCA` is exact and faster. This class is for streams (`partial_fit`), for following
-    components that drift (gain="constant"), and for the algorithms themselves: every gain rule of the paper, run in
-    exact blocks that give what one sample after another would, to rounding.
+    For a fixed set of rows whose kernel matrix can be handled, `KernelPCA` is exact and faster. This class is for
+    streams (`partial_fit`), for following components that change over time (gain="constant"), and for the algorithms
+    themselves: the kernel Hebbian algorithm [kim2005]_ with every gain rule of [guenter2006]_. Samples are computed in
+    blocks; the result is the same as one sample after the other, to rounding.
 
     Parameters
     ----------
-    n_components : int or None
-        r. None: 10, or the number of rows if that is less.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-    gain : {"smd", "et", "t", "constant"}
-        The step of component i at time t: "constant" eta0 (KHA); "t" eta0 l / (t + l); "et" the same times
-        |lambda| / lambda_i, with eigenvalues estimated once a pass (eqs. 12, 13); "smd" the same times exp(rho_i),
-        where rho follows stochastic meta-descent (eqs. 15 to 21).
-    eta0 : float or "auto"
-        "auto" makes eta0 |c| the same for all data, c the eigenvalues of the covariance in feature space: 0.005 for
-        "constant", 0.12 for "t", min(20 / l, 0.06) for "et", min(13 / l, 0.018) for "smd", whose rho starts at one.
-        |c| is estimated from a few products with the kernel matrix. Frozen as `eta0_`.
-    smd_rate : float or "auto"
-        mu of "smd". "auto": 0.06 / |c|, less where there are fewer than 1000 rows. Frozen as `smd_rate_`.
-    smd_decay : float
-        xi of "smd".
-    max_iter : int
-        Most passes over the rows in `fit`.
-    tol : float
-        `fit` stops when a pass changes the components, relative to their length, by no more than this. 0: never.
-    block_size : int
-        Samples that are computed together. The result does not depend on it, unless the guard against divergence acts:
-        it repeats a block with half the gain.
+    n_components : int or None, default=None
+        Number of components, r. None: 10, or the number of rows if there are fewer.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of kernel values between
+        all training rows, and `transform` takes those of new rows with all training rows. It is refused with landmarks
+        and by `partial_fit`, which need rows. A callable takes two rows and returns a number, or takes two matrices and
+        returns the matrix of their kernel values. Kernel objects are in `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`. In `partial_fit`, "median" looks only at the first rows, which landmarks are
+        chosen from.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    gain : {"smd", "et", "t", "constant"}, default="smd"
+        The gain of component i at time t. "constant": eta0 (KHA). "t": eta0 l / (t + l) (KHA/t), where l is the number
+        of rows. "et": the same times ``|lambda| / lambda_i`` (KHA/et), with eigenvalues lambda estimated once per pass
+        (eqs. 12 and 13 of [guenter2006]_). "smd": the same times exp(rho_i) (KHA-SMD), where rho follows stochastic
+        meta-descent (eqs. 15 to 21).
+    eta0 : float or "auto", default="auto"
+        The gain at the start. "auto" makes ``eta0 |c|`` the same for all data, where c are the eigenvalues of the
+        covariance in feature space: 0.005 for "constant", 0.12 for "t", min(20 / l, 0.06) for "et", and min(13 / l,
+        0.018) for "smd", whose rho starts at one. ``|c|`` is estimated from a few products with the kernel matrix. The
+        value in use is `eta0_`.
+    smd_rate : float or "auto", default="auto"
+        The rate mu of "smd". "auto": ``0.06 / |c|``, less where there are fewer than 1000 rows. The value in use is
+        `smd_rate_`.
+    smd_decay : float in [0, 1], default=0.99
+        The decay xi of "smd".
+    max_iter : int, default=100
+        Largest number of passes of `fit` over the rows.
+    tol : float, default=1e-3
+        `fit` stops when a pass changes the components, relative to their length, by no more than this. 0: never stop
+        early.
+    block_size : int, default=128
+        Number of samples that are computed together. The result does not depend on it, except where the guard against
+        divergence acts: it repeats a block with half the gain.
     landmarks : int, array or None
         Learn in the span of so many points, or of these: cost and memory grow as the number of rows, not as its square.
         None: all rows in `fit`, and in `partial_fit` up to 256 of the first ones.
-    selection : {"auto", "kmeans", "rpcholesky", "uniform", "ald", "greedy_kpca"}
-        How landmarks are chosen. "auto": k-means for the Gaussian kernel, randomly pivoted Cholesky otherwise.
-    center : bool
+    selection : {"auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca"}, default="auto"
+        How landmarks are chosen. "uniform": random rows. "kmeans": centres of k-means clusters. "rpcholesky": rows
+        chosen by randomly pivoted Cholesky. "ald": rows that are not nearly a linear combination, in feature space, of
+        those chosen before. "greedy_kpca": one row after the other, each the one that lowers the error of kernel PCA
+        most. "auto": "kmeans" for the Gaussian kernel on dense rows, "rpcholesky" otherwise.
+    center : bool, default=True
         Centre in feature space. False takes the kernel as it is.
-    init : array of shape (n_components, n_rows or n_landmarks) or None
-        Coefficients A at the start. None: small random ones in `fit`, the first rows' components in `partial_fit`.
-    shuffle : bool
-        Visit the rows in a new random order in each pass; False: from the first to the last.
-    orthonormalize : bool
-        Present the span of the rows of A by its best basis: orthonormal, sorted, signs as in `KernelPCA`. False leaves
-        the rows as they are: transform(x) = A k'(x).
-    warm_start : bool
-        `fit` goes on from where the last one with the same number of rows stopped; on landmarks from its components.
-    monitor : {"change", "excess"}
-        "excess" also records the excess reconstruction error (eq. 22) of each pass, at the cost of an
-        eigendecomposition and of one product with the kernel matrix a pass; for fits on all rows, not on landmarks.
-    preimage, alpha, random_state, n_jobs, verbose : as in `KernelPCA`
+    init : array-like of shape (n_components, n_samples or n_landmarks) or None, default=None
+        Coefficients A at the start. None: small random ones in `fit`, and the components of the first rows in
+        `partial_fit`.
+    shuffle : bool, default=True
+        Visit the rows in a new random order in each pass. False: from the first to the last.
+    orthonormalize : bool, default=True
+        Present the span of the rows of A by its best basis: orthonormal, sorted, with signs as in `KernelPCA`. False
+        leaves the rows as they are: transform(x) = A k'(x).
+    warm_start : bool, default=False
+        `fit` continues from where the last fit with the same number of rows stopped; on landmarks it starts from the
+        components of the last fit.
+    monitor : {"change", "excess"}, default="change"
+        "excess" also records the excess reconstruction error (eq. 22 of [guenter2006]_) of each pass. This costs an
+        eigendecomposition, and one product with the kernel matrix per pass. It is for fits on all rows, not on
+        landmarks.
+    preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
+        How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
+        fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
+        polynomial, linear, sigmoid and cosine kernels). "kwok" locates rows by their distances to neighbours (Gaussian,
+        linear and polynomial kernels). "ridge" is ridge regression from scores to rows (any kernel). "auto" takes
+        "exact" where it exists, else "mika" for the Gaussian kernel, "gradient" for other smooth kernels, and "ridge"
+        for all others.
+    alpha : float, default=1.0
+        Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for first coefficients, order of the rows and choice of landmarks. Pass an int to get the same
+        result in each call.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     expansion_ : Expansion
-        The fitted model.
+        The fitted model: kernel, points, and the coefficients of the components on these points.
     n_components_ : int
-        How many components there are: at most as many as were asked for, and as the rows allow.
-    eigenvalues_, explained_variance_, explained_variance_ratio_ : ndarray
-    history_ : dict of arrays, one value a pass
-        "change", "unexplained" (share of the variation outside the components), "seconds", "excess"; on landmarks
-        "residual" |C q - lambda q| / lambda (with tol=0 only of the last pass) and "seconds".
-    n_iter_, eta0_, smd_rate_, gamma_ : int, float, float, float
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel matrix, descending.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
+        includes directions that are not among the components.
+    history_ : dict of ndarray
+        One value per pass: "change", change of the components; "unexplained", share of the variation outside the
+        components; "seconds", time of the pass; "excess", excess reconstruction error with monitor="excess". On
+        landmarks: "residual", ``|C q - lambda q| / lambda`` (with tol=0 only of the last pass), and "seconds".
+    n_iter_ : int
+        Number of passes that `fit` made.
+    eta0_ : float
+        The value of `eta0` in use.
+    smd_rate_ : float
+        The value of `smd_rate` in use; 0 for other gains than "smd".
+    n_samples_seen_ : int
+        Number of rows seen so far.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`, or in the first call of `partial_fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [kim2005] K. I. Kim, M. O. Franz and B. Schölkopf, Iterative kernel principal component analysis for image
+       modeling, IEEE Transactions on Pattern Analysis and Machine Intelligence 27, 2005.
 
     Examples
     --------
@@ -195,7 +263,35 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn in passes over the rows of X, dense or CSR."""
+        """Learn in passes over the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the kernel values between all training rows, a
+            square matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        HebbianKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X contains NaN or infinity, if a precomputed kernel matrix is not square or is used with landmarks, or if
+            `init` or `landmarks` has the wrong shape.
+
+        Warns
+        -----
+        UserWarning
+            If more components are asked for than there are rows or landmarks.
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged, if gains had to be lowered, if some components are not yet eigenvectors after the last
+            pass, or if a few rows hold nearly all variation.
+        """
         X = check_rows(self, X, reset=True, copy=self._precomputed or self.landmarks is None)
         if self._precomputed:
             X = check_square(X)
