@@ -101,11 +101,34 @@ class LandmarkLearning(KernelDecomposition):
     @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from each row of X once, in order, going on from where the model stands.
+        """Learn from each row of X once, in order, and continue from the present state of the model.
 
-        Landmarks are chosen as soon as there are as many rows; until then the model is exact kernel PCA of all rows so
-        far, with fewer components where there are fewer rows. After a `fit` without landmarks, learning goes on in the
-        span of up to 256 of its rows.
+        Landmarks are chosen as soon as there are as many rows. Until then the model is exact kernel PCA of all rows so
+        far, with fewer components where there are fewer rows. After a `fit` without landmarks, learning continues in
+        the span of up to 256 of its rows. A call that raises an error leaves the model as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Further rows, dense or CSR. Later calls need the same features as the first one.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        HebbianKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
+            `init` or `landmarks` has the wrong shape.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
