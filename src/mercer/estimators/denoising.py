@@ -11,21 +11,42 @@ _COMPONENTS = 25  # of motions in [guenter2006, sec. 5.4]; far fewer than the ro
 
 
 def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Array:
-    """Return the rows of X as a model of all of them can express them: fit, project, pre-image.
+    """Return the rows of X without their noise: fit a model, project, and find pre-images.
 
-    Works on any rows: images, curves, frames of a motion [guenter2006, sec. 5.4]. Noise that is spread over all
-    directions stays outside the components; what the rows have in common is kept.
+    It works on any rows: images, curves, frames of a motion (sec. 5.4 of [guenter2006]_). Noise that is spread over all
+    directions stays outside the components; what the rows have in common is kept [mika1999]_. To clean rows that a
+    model has not seen, fit the model yourself and use its `transform` and `inverse_transform`.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-        Noisy rows. To clean rows that a model has not seen, fit it yourself and use its `inverse_transform(transform)`.
-    estimator : estimator or None
-        Anything with fit, transform and inverse_transform, from Mercer or scikit-learn. It is cloned, and not changed.
-        None: `KernelPCA` with 25 components (fewer for fewer than 50 rows) and the Gaussian kernel.
-    preimage : str or None
-        The way back, one of those that the estimator knows. None: the estimator's own, or "auto" where that is ridge
-        regression that was not asked to be fitted.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Noisy rows.
+    estimator : estimator or None, default=None
+        An object with `fit`, `transform` and `inverse_transform`, from Mercer or scikit-learn. It is cloned, and not
+        changed. None: `KernelPCA` with 25 components (half the number of rows for fewer than 50 rows) and the Gaussian
+        kernel.
+    preimage : str or None, default=None
+        How rows are found for scores, one of the values that the estimator's parameter `preimage` takes. None: the
+        estimator's own value, or "auto" where that is a ridge regression that is not fitted
+        (fit_inverse_transform=False).
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        The cleaned rows, in the same order.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` lacks one of the methods, or is a class instead of an object.
+    ValueError
+        If the estimator has a precomputed kernel, or if `preimage` is given and the estimator has no such parameter.
+
+    References
+    ----------
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [mika1999] S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz and G. Rätsch, Kernel PCA and de-noising in
+       feature spaces, Advances in Neural Information Processing Systems 11, 1999.
 
     Examples
     --------
@@ -50,7 +71,7 @@ def default_estimator(n_rows: int) -> KernelPCA:
 
 
 def ready(estimator: Any, preimage: str | None = None) -> Any:
-    """Return an unfitted copy of the estimator that will find pre-images, or say why it cannot."""
+    """Return an unfitted copy of the estimator that can find pre-images; raise an error where it cannot."""
     missing = [name for name in ("fit", "transform", "inverse_transform", "get_params") if not hasattr(estimator, name)]
     if missing or isinstance(estimator, type):
         what = f"the class {estimator.__name__}" if isinstance(estimator, type) else repr(estimator)
