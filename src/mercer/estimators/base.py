@@ -265,6 +265,8 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ------
         sklearn.exceptions.NotFittedError
             If the model is not fitted yet.
+        NotSaveableError
+            If a part of the model cannot be stored without code, such as a kernel given as a function.
 
         Examples
         --------
