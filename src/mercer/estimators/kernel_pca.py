@@ -255,6 +255,8 @@ class KernelPCA(KernelDecomposition):
             If more components are asked for than there are rows.
         sklearn.exceptions.ConvergenceWarning
             If "krylov" stopped before it reached `tol`.
+        IndefiniteKernelWarning
+            If the kernel matrix has negative eigenvalues outside the components.
         """
         self._fit(X)
         return self
