@@ -29,59 +29,76 @@ _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
 class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type: ignore[misc]
-    """Outlier detection by kernel PCA: alarms with a chosen rate of false ones on clean data.
+    """Outlier detection by kernel PCA with a chosen rate of false alarms.
 
-    Two statistics tell how unusual a row is: T2, how far out it lies within the subspace of the components, and SPE,
-    how far from it. Their limits come from rows that the scoring models have not seen, so that of clean new rows a
-    share `alpha` raises an alarm, whatever their distribution.
+    Two statistics tell how unusual a row is: T2 tells how far from the centre it lies within the subspace of the
+    components, and SPE how far it lies from this subspace. Their limits are set with rows that the scoring models have
+    not seen, so that of clean new rows a share `alpha` raises an alarm, whatever their distribution [barber2021]_.
 
     Parameters
     ----------
-    estimator : estimator or None
-        Any decomposition of this package; it is cloned. None: `KernelPCA` with a Gaussian kernel and few components,
-        which works without tuning on most tables.
-    score : {"both", "t2", "spe"}
-        "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` [kim2019, rule (28)]. "spe": squared
-        distance, in feature space, from the subspace of these components [Hoffmann 2007]. "both": a combined index; T2
-        alone fails with narrow Gaussian kernels, SPE alone sees no extremes inside the subspace.
-    explained : float in (0, 1]
+    estimator : estimator or None, default=None
+        Any decomposition of this package; it is cloned. None: `KernelPCA` with a Gaussian kernel and at most 4
+        components, which works without tuning on most tables.
+    score : {"both", "t2", "spe"}, default="both"
+        The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
+        [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.
+        "both": a combination of the two; T2 alone fails with narrow Gaussian kernels, and SPE alone does not see
+        extreme rows inside the subspace.
+    explained : float in (0, 1], default=0.8
         Components of largest variance are taken until they hold this share of the variance of all components of the
         estimator.
-    alpha : float in (0, 1) or None
-        Share of clean new rows that may raise an alarm. With n rows (half of them for "split") the smallest p-value
-        is 1 / (n + 1): `fit` warns (`NoAlarmWarning`) if alpha is below that, or if rows far away raise no alarm for
+    alpha : float in (0, 1) or None, default=None
+        Share of clean new rows that may raise an alarm. With n rows (half of them for "split") the smallest p-value is
+        1 / (n + 1): `fit` warns (`NoAlarmWarning`) if alpha is below that, or if rows far away raise no alarm for
         another reason. A training row counts itself, so its p-value is at least 2 / (n + 1). None: 0.05, unless
         `contamination` is given.
-    contamination : float in (0, 0.5] or None
-        Instead of alpha: the share of the training rows that are outliers; the limit is set so that so many of them
-        raise an alarm.
-    calibration : {"cv+", "split"}
+    contamination : float in (0, 0.5] or None, default=None
+        Instead of alpha: the share of the training rows that are outliers. The limit is set so that this share of them
+        raises an alarm.
+    calibration : {"cv+", "split"}, default="cv+"
         "cv+": `n_folds` models, each fitted without one part of the rows, judge new rows together. "split": one model
-        fitted on one half, limits from the other; `n_folds` times cheaper, and less sharp. Where the models of the
-        folds disagree, as they do for "t2" alone with a narrow kernel on few rows, "cv+" alarms more seldom than asked
-        for, down to a third; "split" keeps the rate.
-    n_folds : int
-    standardize : {"soft", "variance", False}
-        "variance": features are divided by their standard deviations. "soft": by the geometric mean of standard
-        deviation and half the range, so that features which are nearly always the same do not drown the others. False:
-        rows are taken as they are.
-    learn : {"quiet", "all"}
-        What `score_then_learn` learns from: rows without an alarm, or all.
-    window : int
-        `score_then_learn` compares rows with so many recent scores.
-    random_state : int, RandomState or None
-        Draws the folds.
-    verbose : bool or int
-        Shows the models as they are fitted, and the steps of each.
+        is fitted on one half of the rows, and limits are computed from the other half; this is `n_folds` times faster
+        and less precise. Where the models of the folds disagree, as they do for "t2" alone with a narrow kernel on few
+        rows, "cv+" raises fewer alarms than asked for, down to a third; "split" keeps the rate.
+    n_folds : int, default=5
+        Number of parts of the rows for "cv+", at least 2.
+    standardize : {"soft", "variance"} or bool, default="soft"
+        "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
+        mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
+        others. False: rows are taken as they are.
+    learn : {"quiet", "all"}, default="quiet"
+        What `score_then_learn` learns from: only rows without an alarm, or all rows.
+    window : int, default=500
+        Number of recent scores that `score_then_learn` compares rows with, at least 10.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for the division of the rows into folds. Pass an int to get the same folds in each call.
+    verbose : bool or int, default=False
+        Show the models as they are fitted, and the steps of each. False or 0: nothing. True or 1: a progress bar. 2 or
+        more: one log line per step.
 
     Attributes
     ----------
-    estimator_ : the estimator, fitted to all training rows
+    estimator_ : estimator
+        The estimator, fitted to all training rows.
     calibration_ : Calibration
         T2 and SPE of the training rows, by models that did not see them.
     offset_ : float
-        `decision_function` is `score_samples` - offset_.
-    n_features_in_, n_samples_seen_ : int
+        `decision_function` is `score_samples` minus this.
+    n_samples_seen_ : int
+        Number of rows seen so far.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
+       Analysis and Machine Intelligence, 2019.
+    .. [hoffmann2007] Heiko Hoffmann, Kernel PCA for novelty detection, Pattern Recognition 40, 2007.
+    .. [barber2021] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani, Predictive inference with the
+       jackknife+, Annals of Statistics 49, 2021.
 
     Examples
     --------
@@ -94,11 +111,6 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
     [1, -1]
     >>> int(detector.contributions([[6.0, 0.0, 0.0]])[0].argmax())
     0
-
-    References
-    ----------
-    C. Kim, D. Klabjan: A simple and fast algorithm for L1-norm kernel PCA, 2019. H. Hoffmann: Kernel PCA for novelty
-    detection, 2007. R. F. Barber et al.: Predictive inference with the jackknife+, 2021.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -149,14 +161,53 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Include the parameters of `estimator`, as "estimator__name".
+
+        Returns
+        -------
+        dict
+            Parameters and their values.
+        """
         return {**super().get_params(deep), "score": vars(self)["score"]}
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the models and find the limits. The rows may hold some outliers; the limits are then wider."""
+        """Fit the models and find the limits.
+
+        Some of the rows may be outliers; the limits are then wider.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, at least 2.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        KernelOutlierDetector
+            The detector itself, fitted.
+
+        Raises
+        ------
+        TypeError
+            If X is sparse, or if `estimator` is not a decomposition of this package.
+        ValueError
+            If both `alpha` and `contamination` are given, if X contains NaN or infinity or fewer than 2 rows, or if the
+            kernel is precomputed.
+
+        Warns
+        -----
+        NoAlarmWarning
+            If no row can raise an alarm, however far away it is.
+        """
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")
         X = self._check(X, reset=True)
@@ -170,7 +221,27 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
-        """Fit, and return -1 for training rows that raise an alarm and +1 for the others."""
+        """Fit the detector and return -1 for training rows that raise an alarm and +1 for the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, at least 2.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        **params : dict
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            -1 or +1 for each row.
+
+        Warns
+        -----
+        NoAlarmWarning
+            If no row, or no training row, can raise an alarm.
+        """
         labels: IntArray = self.fit(X).predict(X)
         if self.contamination is None and self.calibration == "cv+":
             silence.tell(silence.no_training_row(self._level, self.calibration_.n))
@@ -251,38 +322,178 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         return -self.calibration_.surprise(self._each(X))
 
     def statistics(self, X: Any) -> Array:
-        """Return T2 and SPE of every row, (n, 2), averaged over the models that judge; `limits()` belong to them."""
+        """Return T2 and SPE of every row, averaged over the models that judge.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            T2 in the first column, SPE in the second; `limits` returns the limits that belong to them.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        TypeError
+            If X is sparse.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         check_is_fitted(self)
         return np.asarray(self._each(self._check(X, reset=False)).mean(axis=0))
 
     def limits(self, alpha: float | None = None) -> Array:
-        """Return the limits of T2 and of SPE, each taken alone, at a rate of false alarms; for control charts."""
+        """Return the limits of T2 and of SPE, each taken alone, for control charts.
+
+        Parameters
+        ----------
+        alpha : float in (0, 1) or None, default=None
+            Rate of false alarms. None: the detector's `alpha`.
+
+        Returns
+        -------
+        ndarray of shape (2,)
+            Limit of T2 and limit of SPE; infinite where there are too few rows for this rate.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        """
         check_is_fitted(self)
         return self.calibration_.limits(self._level if alpha is None else alpha)
 
     def p_values(self, X: Any) -> Array:
-        """Return for every row the share of clean rows that are as unusual: at least 1 / (n + 1)."""
+        """Return for every row the share of clean rows that are at least as unusual.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The p-values, at least 1 / (n + 1) with n calibration rows. Without `contamination`, rows with a p-value of
+            at most `alpha` raise an alarm.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        TypeError
+            If X is sparse.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         check_is_fitted(self)
         return self.calibration_.p_values(self._each(self._check(X, reset=False)))
 
     def score_samples(self, X: Any) -> Array:
-        """Return how normal each row is: log10 of its p-value, with steps filled in and tails extended."""
+        """Return how normal each row is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The logarithm, to base 10, of the p-value, interpolated between its steps and extrapolated beyond the most
+            unusual calibration row. Lower is more unusual.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        TypeError
+            If X is sparse.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         check_is_fitted(self)
         return self._score(self._check(X, reset=False))
 
     def decision_function(self, X: Any) -> Array:
-        """Return score_samples - offset_: negative for an alarm."""
+        """Return `score_samples` minus `offset_`: negative for an alarm.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One value per row. Negative values raise an alarm.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        TypeError
+            If X is sparse.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> IntArray:
-        """Return -1 for rows that raise an alarm, which is those with p <= alpha, and +1 for the others."""
+        """Return -1 for rows that raise an alarm and +1 for the others.
+
+        An alarm is a p-value of at most `alpha`, or, with `contamination`, a score below `offset_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            -1 or +1 for each row.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        TypeError
+            If X is sparse.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
+        """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def contributions(self, X: Any, score: str = "spe") -> Array:
-        """Return what each feature contributes to the "spe" or the "t2" of each row, (n, n_features).
+        """Return what each feature contributes to the SPE or T2 of each row.
 
-        The gradient of the score is integrated on the way from the mean row; contributions sum to the score less the
-        score there. For kernels with derivatives.
+        The gradient of the statistic is integrated along the straight line from the mean row to the row. The
+        contributions of a row sum to its statistic minus the statistic of the mean row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain, with the features of the training rows.
+        score : {"spe", "t2"}, default="spe"
+            The statistic to explain.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            One contribution per row and feature. Large values mark the features that make a row unusual.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        ValueError
+            If the kernel has no derivatives ("linear", "poly", "rbf", "sigmoid" and "cosine" have), if `score` is
+            neither "spe" nor "t2", or if X does not match the training rows.
         """
         check_is_fitted(self)
         if score not in ("spe", "t2"):
@@ -293,7 +504,23 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
     # -- files ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted detector to one file, atomically; `mercer.load(path)` reads it back."""
+        """Write the fitted detector to one file; `mercer.load(path)` reads it back.
+
+        The file holds numbers and parameters and no code. It is written in full or not at all: where writing fails, a
+        file that was there before stays as it was.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Name of the file.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the detector is not fitted yet.
+        NotSaveableError
+            If a part of the detector cannot be stored without code, such as a kernel given as a function.
+        """
         check_is_fitted(self)
         persist.save(self, path)
 
