@@ -44,12 +44,47 @@ class StreamScoring:
 
     @all_or_nothing
     def score_then_learn(self, X: Any) -> Array:
-        """Return p-values of new rows, then learn from them: one call for a stream. Alarms are those with p <= alpha.
+        """Return p-values of new rows, then learn from them: one call per chunk of a stream.
 
-        The first call fits. Later rows are scored by the model as it is, before it learns from them (`learn`); the
-        scores join a window of recent ones, which the next rows are compared with. A score far beyond all of the window
-        stays out of it. The scaling stays that of the first call. Rows of one call are scored by one model: pass them
-        in small chunks where things change fast. Needs an estimator with `partial_fit`.
+        The first call fits. Later rows are scored by the model as it is, before it learns from them (see the parameter
+        `learn`). Their scores are added to a window of recent scores, which the next rows are compared with; a score
+        far beyond all others of the window is not added. The scaling stays that of the first call. All rows of one call
+        are scored by the same model: pass small chunks where the data change fast. A call that raises an error leaves
+        the detector as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Further rows of the stream. Later calls need the same features as the first one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The p-values of the rows; alarms are those of at most `alpha`.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` has no `partial_fit`, or if X is sparse.
+        ValueError
+            If `contamination` is given, or if X contains NaN or infinity or has other features than the first rows.
+
+        Warns
+        -----
+        NoAlarmWarning
+            If no row can raise an alarm because `window` or the first call has too few rows for `alpha`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelOutlierDetector, LandmarkKernelPCA
+        >>> X = np.random.default_rng(0).standard_normal((300, 3))
+        >>> model = LandmarkKernelPCA(4, gamma="median", landmarks=50, random_state=0)
+        >>> detector = KernelOutlierDetector(model, alpha=0.02, random_state=0)
+        >>> first = detector.score_then_learn(X)
+        >>> p = detector.score_then_learn([[0.0, 0.0, 0.0], [8.0, 0.0, 0.0]])
+        >>> (p <= 0.02).tolist()
+        [False, True]
         """
         self._require_learner()
         tell(short_window(self._level, self.window))
