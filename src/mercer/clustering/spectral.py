@@ -49,51 +49,90 @@ _EIGEN_TOL = 1e-6  # of residuals: labels do not change any more
 
 
 class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Spectral clustering that labels new rows too, in bounded memory [Ng, Jordan, Weiss 2002; guenter2006, sec. 5.3].
+    """Spectral clustering that labels new rows too, in bounded memory.
 
-    Rows become coordinates on the leading eigenvectors of the kernel matrix, scaled by the degrees and not centred;
-    each is scaled to unit length, and k-means finds the clusters. New rows get their coordinates by extending the
-    eigenvectors (Nystroem), and the label of the nearest cluster; scikit-learn's `SpectralClustering` has no `predict`.
+    Rows become coordinates on the leading eigenvectors of the kernel matrix, which is scaled by the degrees and not
+    centred. Each row of coordinates is scaled to unit length, and k-means finds the clusters ([ng2002]_; sec. 5.3 of
+    [guenter2006]_). New rows get their coordinates by extending the eigenvectors (the Nyström method), and the label of
+    the nearest cluster; scikit-learn's `SpectralClustering` has no `predict`.
 
     Parameters
     ----------
-    n_clusters : int
-        At most the number of rows; one puts all rows together, as scikit-learn expects.
-    n_components : int or None
-        Eigenvectors that are used. None: as many as clusters.
-    kernel, gamma, degree, coef0, kernel_params : as in `KernelPCA`
-        "precomputed": `fit` takes the affinities between all rows, `predict` those of new rows with all training rows.
-    eigen_solver : {"krylov", "dense", "arpack", "hebbian"}
-        "krylov" multiplies by the kernel matrix in tiles and never forms it whole. "hebbian" learns the eigenvectors in
-        passes over the rows, as the paper does, and holds the matrix: 8 n^2 bytes must fit the memory budget. Where the
-        eigenvalue after the last one wanted is nearly as large, passes part the two slowly; "krylov" does not mind.
-    gain : {"smd", "et", "t", "constant"}
-        The gain rule of "hebbian"; see `HebbianKernelPCA`.
-    eta0 : float or "auto"
-        The gain itself.
-    max_iter : int or None
-        Most passes of "hebbian" (None: 30) or steps of another solver (None: 200).
-    tol : float or None
-        "hebbian" stops when a pass changes the components by no more (None: 1e-3; 0: never); for "krylov" it is the
-        largest residual of an eigenvector (None: 1e-6).
-    n_init : int
-        Starts of k-means, of which the best counts.
-    random_state, n_jobs, verbose : as in `KernelPCA`
+    n_clusters : int, default=8
+        Number of clusters, at most the number of rows. 1 puts all rows together.
+    n_components : int or None, default=None
+        Number of eigenvectors that are used. None: as many as clusters.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
+        "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of affinities between all
+        training rows, and `predict` takes those of new rows with all training rows. A callable takes two rows and
+        returns a number, or takes two matrices and returns the matrix of their kernel values. Kernel objects are in
+        `mercer.kernels`.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
+        n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        The value in use is `gamma_`.
+    degree : float, default=3
+        Degree of the "poly" kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    eigen_solver : {"krylov", "dense", "arpack", "hebbian"}, default="krylov"
+        How eigenvectors are computed. "krylov" multiplies by the kernel matrix in tiles and never holds it whole.
+        "dense" is LAPACK on the whole matrix. "arpack" is the Lanczos method of ARPACK. "hebbian" learns the
+        eigenvectors in passes over the rows, as [guenter2006]_ does, and holds the matrix: 8 n^2 bytes must fit the
+        memory budget. Where the eigenvalue after the last one wanted is nearly as large, "hebbian" needs many passes to
+        separate the two; "krylov" does not.
+    gain : {"smd", "et", "t", "constant"}, default="smd"
+        The gain rule of "hebbian"; `HebbianKernelPCA` explains the rules.
+    eta0 : float or "auto", default="auto"
+        The gain of "hebbian" at the start. "auto" fits it to the data.
+    max_iter : int or None, default=None
+        Largest number of passes of "hebbian" (None: 30) or of steps of another solver (None: 200 for "krylov").
+    tol : float or None, default=None
+        "hebbian" stops when a pass changes the components by no more than this (None: 1e-3; 0: never stop early). For
+        "krylov" it is the largest residual of an eigenvector (None: 1e-6).
+    n_init : int, default=10
+        Number of starts of k-means, of which the best is kept.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for the start of the eigensolver and of k-means. Pass an int to get the same result in each
+        call.
+    n_jobs : int or None, default=None
+        Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
+    verbose : bool or int, default=False
+        Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
+        Cluster of each training row, from 0 to n_clusters - 1.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates, rows of unit length.
+        Coordinates of the training rows, each row of unit length.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
-        Means of the clusters' coordinates.
+        Mean of the coordinates of each cluster.
     eigenvalues_ : ndarray of shape (n_components,)
-        Of the scaled kernel matrix, descending; at most one.
+        Eigenvalues of the scaled kernel matrix, descending; at most 1.
     expansion_ : Expansion
         The eigenvectors as functions of a row.
-    solver_, n_iter_, gamma_ : str, int, float
-    history_ : dict of arrays, one value a pass
-        What "hebbian" recorded; empty for other solvers.
+    solver_ : str
+        The eigensolver that ran.
+    n_iter_ : int
+        Number of passes or steps that it took.
+    history_ : dict of ndarray
+        What "hebbian" recorded, one value per pass; empty for other solvers.
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows came in a table whose column names are all strings.
+
+    References
+    ----------
+    .. [ng2002] A. Y. Ng, M. I. Jordan and Y. Weiss, On spectral clustering: analysis and an algorithm, Advances in
+       Neural Information Processing Systems 14, 2002.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -168,7 +207,32 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the clusters of the rows of X, dense or CSR."""
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, dense or CSR. With kernel="precomputed": the affinities between all training rows, a square
+            matrix.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        KernelSpectralClustering
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer rows than clusters, if X contains NaN or infinity, if a precomputed matrix is not square,
+            or if the matrix that "hebbian" holds exceeds the memory budget.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If "hebbian" diverged, or if "krylov" did not reach `tol`.
+        """
         X = check_rows(self, X, reset=True, copy=not self._precomputed)
         if self._precomputed:
             X = check_square(X)
@@ -193,7 +257,25 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
     def predict(self, X: Any) -> IntArray:
         """Return the cluster of every row of X, by extending the eigenvectors to it.
 
-        A row so far from all training rows that every kernel value is zero gets the label of the nearest of them.
+        A row so far from all training rows that every kernel value is zero gets the label of the nearest training row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New rows, with the features of the training rows. With kernel="precomputed": their affinities with all
+            training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Cluster of each row, from 0 to n_clusters - 1.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        ValueError
+            If X has another number of features than the training rows, or contains NaN or infinity.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
@@ -206,11 +288,27 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
 
     @property
     def eigenvalues_(self) -> Array:
-        """Eigenvalues of the scaled kernel matrix, descending."""
+        """Eigenvalues of the scaled kernel matrix, descending; an array of shape (n_components,)."""
         return self.expansion_.eigenvalues
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, atomically; `mercer.load(path)` reads it back. No code is stored."""
+        """Write the fitted model to one file; `mercer.load(path)` reads it back.
+
+        The file holds numbers and parameters and no code. It is written in full or not at all: where writing fails, a
+        file that was there before stays as it was.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Name of the file.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        NotSaveableError
+            If a part of the model cannot be stored without code, such as a kernel given as a function.
+        """
         check_is_fitted(self)
         persist.save(self, path)
 
