@@ -21,49 +21,59 @@ _WIDTH = 5.0  # of the default kernel, in root mean square distances between win
 
 @dataclass
 class PatchDenoiser:
-    """Remove noise from images by kernel PCA of overlapping windows [guenter2006, sec. 5.2].
+    """Remove noise from images by kernel PCA of overlapping windows.
 
-    Windows are cut on a grid, a model is fitted to them, each is replaced by what the model can express of it, and
-    overlapping windows are averaged. The image teaches the model itself: nothing else is needed.
+    Windows are cut on a grid, a model is fitted to them, each window is replaced by what the model can express of it,
+    and overlapping windows are averaged (sec. 5.2 of [guenter2006]_). The model is learned from the noisy image itself;
+    no other images are needed.
 
     Parameters
     ----------
-    window : int
-        Width and height of a window in pixels.
-    stride : int
-        Pixels between neighbouring windows, at most `window`. Smaller: better and slower.
-    estimator : estimator or None
-        Any of Mercer's, or anything else with fit, transform and inverse_transform; it is cloned. None: `KernelPCA`
-        with a wide Gaussian kernel (5 times the root mean square distance between windows), pre-images located by
-        neighbours ("kwok"), and as many components as stand out of the noise.
-    preimage : str or None
-        The way back to windows, one of those that the estimator knows; None: the estimator's own.
-    noise : float or None
+    window : int, default=9
+        Width and height of a window in pixels, at least 2.
+    stride : int, default=2
+        Number of pixels between neighbouring windows, at most `window`. Smaller values are better and slower.
+    estimator : estimator or None, default=None
+        An object with `fit`, `transform` and `inverse_transform`, from Mercer or elsewhere; it is cloned. None:
+        `KernelPCA` with a wide Gaussian kernel (5 times the root mean square distance between windows), pre-images
+        located by neighbours ("kwok"), and as many components as stand out of the noise.
+    preimage : str or None, default=None
+        How windows are found for scores, one of the values that the estimator's parameter `preimage` takes. None: the
+        estimator's own value.
+    noise : float or None, default=None
         Standard deviation of the noise, in the unit of the image, for the default estimator. None: estimated from
-        differences of neighbouring pixels; give it where noise has a grain, or more than half of the image has none.
-    split : int
-        Cut the image into split x split parts, each with its own model; 2 is the multipatch scheme of the paper.
-    remove_mean : bool
-        Subtract each window's mean before, and add it after. The paper's windows keep theirs.
-    weights : {"uniform", "hann"}
-        How much pixels of a window count where windows overlap: all the same, or those near its middle more.
-    max_windows : int or None
-        Learn from at most so many windows of each part, chosen at random; all of them are cleaned. None: from all.
-    random_state : int, RandomState or None
-        For that choice.
+        differences of neighbouring pixels. Give it where the noise of neighbouring pixels is correlated, or where more
+        than half of the image has no noise.
+    split : int, default=1
+        Cut the image into split x split parts, each with its own model. 2 is the multipatch scheme of the paper.
+    remove_mean : bool, default=True
+        Subtract the mean of each window before, and add it afterwards. False keeps it, as the paper does.
+    weights : {"uniform", "hann"}, default="uniform"
+        Weights of the pixels of a window where windows overlap: "uniform", all the same; "hann", larger near its
+        middle.
+    max_windows : int or None, default=3000
+        Learn from at most so many windows of each part, chosen at random; all windows are cleaned. None: learn from
+        all.
+    random_state : int, RandomState instance or None, default=0
+        Seed or generator for the choice of windows.
 
     Attributes
     ----------
-    models_ : list of fitted estimators, one for each part, row by row
+    models_ : list of estimators
+        The fitted models, one per part, row by row.
     noise_ : float or None
-        The noise level that was used, in the unit of the image; None where an estimator is given.
+        The noise level that was used, in the unit of the image. None where an estimator is given.
 
     Notes
     -----
-    Whole numbers (uint8, uint16, ...) are divided by the largest of their type before windows are cut, so that widths
-    of kernels mean the same for all; floating point numbers are taken as they are. What comes out has the type and the
-    shape of what came in: rounded and clipped where numbers are whole, neither where they are not. With the default
-    estimator an image without any noise comes back as it is.
+    Integers (uint8, uint16 and so on) are divided by the largest value of their type before windows are cut, so that
+    widths of kernels mean the same for all types; floating-point numbers are taken as they are. The result has the type
+    and the shape of the image: it is rounded and clipped for integers, and neither for floating-point numbers. With the
+    default estimator an image without any noise is returned as it is.
+
+    References
+    ----------
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -90,7 +100,26 @@ class PatchDenoiser:
     noise_: float | None = field(init=False, repr=False, compare=False, default=None)
 
     def denoise(self, image: npt.ArrayLike) -> Image:
-        """Return the image, (height, width) or (height, width, channels), without its noise."""
+        """Return the image without its noise.
+
+        Parameters
+        ----------
+        image : array-like of shape (height, width) or (height, width, channels)
+            The noisy image, of integers or floating-point numbers.
+
+        Returns
+        -------
+        ndarray
+            The cleaned image, with the shape and the type of the given one.
+
+        Raises
+        ------
+        ValueError
+            If the array is not an image of finite real numbers, if it is smaller than a window, or if a parameter is
+            out of its range.
+        TypeError
+            If `estimator` lacks `fit`, `transform` or `inverse_transform`.
+        """
         given = _checked_image(image)
         self._check(given.shape)
         unit = float(np.iinfo(given.dtype).max) if given.dtype.kind in "iu" else 1.0
