@@ -24,50 +24,61 @@ Labels = npt.NDArray[Any]
 
 
 class KernelMutualSubspace:
-    """Classifier of sets of images by principal angles between kernel subspaces [chin2007, sec. V-C2].
+    """Classifier of sets of images by principal angles between kernel subspaces.
 
-    Every label has one subspace of feature space, spanned by the leading components of its images; it can grow a frame
-    at a time. A set of unknown images gets a subspace of its own, and the label of the reference that makes the
-    smallest angles with it. With kernel="linear" this is the mutual subspace method (MSM).
+    Every label has one subspace of feature space, spanned by the leading components of its images (sec. V-C2 of
+    [chin2007]_); frames can be added to it one at a time. A set of unknown images gets a subspace of its own, and the
+    label of the reference that makes the smallest angles with it [wolf2003]_. With kernel="linear" this is the mutual
+    subspace method (MSM).
 
     Parameters
     ----------
-    estimator : a Mercer estimator or None
-        What finds the components; copies of it do the work. The mean of a centred model is not compared, so it should
-        not centre. None: `IncrementalKernelPCA(n_components, kernel, gamma, center=False)`.
-    n_components : int
-        Dimensions of a subspace: the first components of the estimator.
-    n_angles : int
-        How many angles count, the smallest first, and at most the dimensions of the unknown set. The last ones
-        compare directions that few images support. 1: the classical choice.
-    measure : {"cosines", "angles"}
-        Similarity, between 0 and 1. "cosines": the mean of cos^2. "angles": one minus the distance of [chin2007,
-        eq. 36], sqrt(sum theta^2), divided by the largest possible one.
-    kernel, gamma :
-        Of the default estimator. gamma=None: 0.1 / mean |x|^2 over the rows of the first call. Whatever gives it, it is
-        frozen as `gamma_` then: subspaces are comparable under one kernel only.
-    normalize : bool
+    estimator : estimator or None, default=None
+        The Mercer estimator that finds the components; copies of it are fitted. The mean of a centred model is not
+        compared, so it should not centre. None: `IncrementalKernelPCA` with center=False and the parameters
+        `n_components`, `kernel` and `gamma` of this class.
+    n_components : int, default=5
+        Dimension of a subspace: the first components of the estimator.
+    n_angles : int, default=3
+        Number of angles that count, the smallest first, at most the dimension of the unknown set. The last angles
+        compare directions that few images support. 1 is the classical choice.
+    measure : {"cosines", "angles"}, default="cosines"
+        How angles become a similarity between 0 and 1. "cosines": the mean of cos^2. "angles": one minus the distance
+        sqrt(sum theta^2) (eq. 36 of [chin2007]_), divided by the largest possible one.
+    kernel : str, callable or kernel object, default="rbf"
+        The kernel of the default estimator: a name such as "rbf" or "linear", a callable, or a kernel object of
+        `mercer.kernels`. Ignored where `estimator` is given.
+    gamma : float, "median" or None, default=None
+        Coefficient of the kernel of the default estimator. None: 0.1 divided by the mean of the squared lengths of the
+        rows of the first call. "median": 1 / (2 m^2), where m is the median distance between these rows. The value is
+        fixed as `gamma_` in the first call, because subspaces can be compared only under the same kernel.
+    normalize : bool, default=True
         Scale every image to unit length first, so that its brightness does not count.
-    threshold : float or None
-        Similarity from which on `verify` accepts; None: `calibrate` finds it.
+    threshold : float or None, default=None
+        Similarity from which `verify` accepts. None: `calibrate` finds it.
 
     Attributes
     ----------
-    references_ : dict of label to fitted estimator
-    classes_ : ndarray of the labels, in the order of the columns of `similarity`
+    references_ : dict
+        The fitted estimator of each label.
+    classes_ : ndarray of shape (n_references,)
+        The labels, in the order of the columns of `similarity`.
     threshold_ : float
+        The similarity from which `verify` accepts.
     gamma_ : float
+        The value of `gamma` in use.
 
     Notes
     -----
-    Where a set has fewer dimensions than its reference, all its angles count; where the reference has fewer, those that
+    Where a set has fewer dimensions than its reference, all its angles count. Where the reference has fewer, those that
     it lacks count as right angles.
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007). Principal angles in feature space: L. Wolf and A. Shashua, Journal of Machine Learning
-    Research 4 (2003).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
+    .. [wolf2003] L. Wolf and A. Shashua, Learning over sets using kernel principal angles, Journal of Machine Learning
+       Research 4, 2003.
 
     Examples
     --------
@@ -115,9 +126,28 @@ class KernelMutualSubspace:
     # -- learning ------------------------------------------------------------------------------------------------
 
     def fit(self, sets: Sequence[Any], labels: Iterable[Any]) -> Self:
-        """Forget everything and learn one subspace a label; sets with the same label are taken together, in order.
+        """Forget everything and learn one subspace per label.
 
-        A set is an array with one image a row, (images, pixels) or (images, height, width).
+        Sets with the same label are taken together, in order.
+
+        Parameters
+        ----------
+        sets : sequence of array-like
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width).
+        labels : iterable of length n_sets
+            One label per set, at least two different ones.
+
+        Returns
+        -------
+        KernelMutualSubspace
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is only one label, if the numbers of sets and labels differ, or if a set is empty, contains NaN or
+            infinity or has images of another size.
         """
         names = check_labels(labels, len(listed(sets)))
         if len(set(names)) < 2:
@@ -136,9 +166,29 @@ class KernelMutualSubspace:
 
     @all_or_nothing
     def partial_fit(self, frames: Any, label: Any) -> Self:
-        """Learn from one more frame, (pixels,), or from a chunk of frames, one a row; a new label becomes a reference.
+        """Learn from one more frame or from a chunk of frames; a new label becomes a reference.
 
-        A single picture of (height, width) would be taken for rows: flatten it, or pass frames[None].
+        A single picture of (height, width) would be taken for rows: flatten it, or pass ``picture[None]``. A call that
+        raises an error leaves the model as it was.
+
+        Parameters
+        ----------
+        frames : array-like of shape (n_pixels,), (n_images, n_pixels) or (n_images, height, width)
+            One frame, or several with one image per row.
+        label : object
+            Label of the frames, any value that can be a key of a dictionary.
+
+        Returns
+        -------
+        KernelMutualSubspace
+            The model itself, fitted.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` has no `partial_fit`.
+        ValueError
+            If the frames are empty, contain NaN or infinity or have another size than those before.
         """
         begun = bool(getattr(self, "references_", None))
         [rows] = self._checked_sets([frames], self._n_features if begun else None)
@@ -176,14 +226,30 @@ class KernelMutualSubspace:
 
     @property
     def classes_(self) -> Labels:
-        """The labels, in the order of the columns of `similarity`."""
+        """Labels, in the order of the columns of `similarity`."""
         self._check_fitted()
         return np.array(list(self.references_))
 
     def similarity(self, sets: Sequence[Any]) -> Array:
-        """Return how much each set is like each reference, (n_sets, n_references), from 0 to 1.
+        """Return how similar each set is to each reference.
 
-        A set is an array of images, or a model or `Expansion` that has already learned them with the same kernel.
+        Parameters
+        ----------
+        sets : sequence of array-like, fitted models or Expansion
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width), or a model or `Expansion` that has learned the images with the same kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_sets, n_references)
+            Similarities from 0 to 1, with columns in the order of `classes_`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no references yet.
+        ValueError
+            If a set is empty, has images of another size, spans no subspace, or was learned with another kernel.
         """
         cosines = self.cosines(sets)
         if self.measure == "cosines":
@@ -193,7 +259,26 @@ class KernelMutualSubspace:
         return np.asarray(1.0 - np.sqrt(np.nansum(angles**2, axis=2) / counted) / (np.pi / 2))  # (36)
 
     def cosines(self, sets: Sequence[Any]) -> Array:
-        """Return the cosines of the angles that count, (n_sets, n_references, n_angles); nan where a set has fewer."""
+        """Return the cosines of the angles that count.
+
+        Parameters
+        ----------
+        sets : sequence of array-like, fitted models or Expansion
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width), or a model or `Expansion` that has learned the images with the same kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_sets, n_references, n_angles)
+            Cosines, descending along the last axis; NaN where a set has fewer dimensions.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no references yet.
+        ValueError
+            If a set is empty, has images of another size, spans no subspace, or was learned with another kernel.
+        """
         self._check_fitted()
         queries = self._subspaces(sets)
         references = [self._basis(label) for label in self.references_]
@@ -246,14 +331,56 @@ class KernelMutualSubspace:
     # -- deciding ------------------------------------------------------------------------------------------------
 
     def predict(self, sets: Sequence[Any]) -> Labels:
-        """Return for each set the label of the most similar reference."""
+        """Return for each set the label of the most similar reference.
+
+        Parameters
+        ----------
+        sets : sequence of array-like, fitted models or Expansion
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width), or a model or `Expansion` that has learned the images with the same kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_sets,)
+            One label per set.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no references yet.
+        ValueError
+            If there is only one reference, or if a set cannot be compared.
+        """
         similarity = self.similarity(sets)
         if similarity.shape[1] < 2:
             raise ValueError("There is one reference only, so there is nothing to choose from; use `verify`.")
         return np.asarray(self.classes_[np.argmax(similarity, axis=1)])
 
     def verify(self, sets: Sequence[Any], labels: Iterable[Any]) -> npt.NDArray[np.bool_]:
-        """Tell for each set whether it is what its label claims: as similar to that reference as `threshold_`."""
+        """Tell for each set whether it is what its label claims.
+
+        It is accepted if its similarity to the reference of that label is at least `threshold_`.
+
+        Parameters
+        ----------
+        sets : sequence of array-like, fitted models or Expansion
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width), or a model or `Expansion` that has learned the images with the same kernel.
+        labels : iterable of length n_sets
+            The claimed label of each set.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_sets,)
+            True where the claim is accepted.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no references or no threshold yet.
+        ValueError
+            If there is no reference for a label, or if the numbers of sets and labels differ.
+        """
         names, similarity = self._claims(sets, labels)
         columns = {label: column for column, label in enumerate(self.references_)}
         unknown = [name for name in names if name not in columns]
@@ -263,19 +390,47 @@ class KernelMutualSubspace:
 
     @property
     def threshold_(self) -> float:
-        """The similarity from which on `verify` accepts: `threshold`, or what `calibrate` found."""
+        """Similarity from which `verify` accepts: `threshold`, or the value that `calibrate` found."""
         found = getattr(self, "_calibrated", None) if self.threshold is None else self.threshold
         if found is None:
             raise NotFittedError("There is no threshold yet; pass `threshold`, or call `calibrate` with labelled sets.")
         return float(found)
 
     def calibrate(self, sets: Sequence[Any], labels: Iterable[Any], false_accepts: float = 0.01) -> Self:
-        """Set the threshold to the lowest that accepts at most this share of the pairs with different labels.
+        """Set the threshold to the lowest that accepts at most a given share of false claims.
 
         Every set is compared with the references of all other labels. With m such pairs, k = floor(false_accepts * m)
-        are accepted and the threshold is just above (1e-9) the similarity of the next one: for false_accepts < 1 / m
-        just above the highest. Of pairs with different labels in new sets, about a share (k + 1) / (m + 1) is accepted.
-        Pairs with equal labels do not count, so the sets may be those that were learned, or sets of strangers.
+        of them are accepted, and the threshold is just above (by 1e-9) the similarity of the next one; for
+        false_accepts < 1 / m it is just above the highest. Of pairs with different labels in new sets, about a share (k
+        + 1) / (m + 1) is accepted. Pairs with equal labels do not count, so the sets may be those that were learned, or
+        sets of unknown labels.
+
+        Parameters
+        ----------
+        sets : sequence of array-like, fitted models or Expansion
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width), or a model or `Expansion` that has learned the images with the same kernel.
+        labels : iterable of length n_sets
+            One label per set.
+        false_accepts : float in [0, 1), default=0.01
+            Largest share of the pairs with different labels that is accepted.
+
+        Returns
+        -------
+        KernelMutualSubspace
+            The model itself, with a new `threshold_`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no references yet.
+        ValueError
+            If `false_accepts` is out of its range, or if there are no pairs with different labels.
+
+        Warns
+        -----
+        UserWarning
+            If the threshold is so high that no new set is accepted.
         """
         if not 0.0 <= false_accepts < 1.0:
             raise ValueError(f"false_accepts is a share of at least 0 and below 1; got {false_accepts!r}.")
@@ -299,7 +454,32 @@ class KernelMutualSubspace:
     def roc(self, sets: Sequence[Any], labels: Iterable[Any]) -> Roc:
         """Return the ROC curve of verification: every set against every reference, over all thresholds.
 
-        Pass sets that were not learned: a set that is its own reference has a similarity of 1 by construction.
+        Pass sets that were not learned: a set that is its own reference always has the similarity 1.
+
+        Parameters
+        ----------
+        sets : sequence of array-like, fitted models or Expansion
+            The sets. Each is an array with one image per row, of shape (n_images, n_pixels) or (n_images, height,
+            width), or a model or `Expansion` that has learned the images with the same kernel.
+        labels : iterable of length n_sets
+            One label per set.
+
+        Returns
+        -------
+        Roc
+            An object with the arrays `false_accepts`, `true_accepts` and `thresholds`, and the `area` under the curve.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no references yet.
+        ValueError
+            If there are not both pairs with equal and pairs with different labels.
+
+        Warns
+        -----
+        UserWarning
+            If sets are compared with themselves.
         """
         similarity, genuine = self._pairs(sets, labels)
         if genuine.all() or not genuine.any():
