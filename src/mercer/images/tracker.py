@@ -23,62 +23,68 @@ _CRITERIA = ("likelihood", "residual")
 
 
 class AppearanceTracker:
-    """Tracker of one object in a video by kernel PCA of its recent appearance [chin2007, sec. V-C3].
+    """Tracker of one object in a video by kernel PCA of its recent appearance.
 
-    Candidates for the object's next place are drawn from a Gaussian around its last one: position, size and turn. The
-    one whose patch of the frame is nearest to the subspace of the model is the answer, and what the model learns from,
-    every few frames.
+    Candidates for the next place of the object are drawn from a Gaussian around its last one: position, size and turn
+    (sec. V-C3 of [chin2007]_). The candidate whose patch of the frame is nearest to the subspace of the model is the
+    result. The model learns from these patches, every few frames.
 
     Parameters
     ----------
-    estimator : a Mercer estimator with `partial_fit` and `reconstruction_error`, or None
-        The model of appearance; a copy of it is used. Its rows are patches, with `normalize` of unit length. None:
-        `IncrementalKernelPCA(16, gamma=1, batch_size=update_every, forgetting=0.99)`.
-    n_candidates : int
-        Looked at in each frame.
-    rounds : int
-        The candidates come in so many rounds; those of a later one are drawn around the best so far, 1.7 times as
-        close. 1: all at once, as in the paper.
-    update_every : int
-        Frames after which the model learns their patches.
-    patch_shape : (rows, columns)
-        Size to which every candidate is brought.
-    spread : (position, size, turn)
+    estimator : estimator or None, default=None
+        The model of appearance, a Mercer estimator with `partial_fit` and `reconstruction_error`; a copy of it is used.
+        Its rows are patches, of unit length with `normalize`. None: `IncrementalKernelPCA` with 16 components, gamma=1,
+        forgetting=0.99 and as many rows per update as frames.
+    n_candidates : int, default=200
+        Number of candidates in each frame.
+    rounds : int, default=3
+        Number of rounds in which the candidates are drawn. Those of a later round are drawn around the best so far,
+        from a Gaussian that is 1.7 times narrower. 1: all at once, as in the paper.
+    update_every : int, default=5
+        Number of frames after which the model learns their patches.
+    patch_shape : tuple of (rows, columns), default=(24, 24)
+        Size in pixels to which every candidate is resampled.
+    spread : tuple of (position, size, turn), default=(0.07, 0.03, 0.02)
         Standard deviations of the Gaussian: of x and y relative to the size of the object, of the logarithm of its
-        size, and of its angle in radians. 0 in a place keeps that quantity as it is.
-    criterion : {"likelihood", "residual"}
-        What the best candidate has least of. "residual": its squared distance from the subspace, as in the paper.
-        "likelihood": that, plus the mean of its squared scores in units of their variance, times the usual residual
-        of late. A patch within the subspace but unlike anything seen is then worth no more than one outside it. Models
-        without components and variances (`expansion_`, `explained_variance_`) are judged by the residual alone.
-    restraint : float
-        How much a candidate must be better for being farther from the last place: the criterion is multiplied by
-        1 + restraint |z|^2, with z counted in standard deviations.
-    keep_first : bool
-        Show the model the patch of the first frame in every update, the only one that is known to be right. This
-        helps where the object keeps its looks, and hinders where it changes them.
-    normalize : bool
-        Take the mean of each patch away and scale it to unit length, so that changes of light do not count.
-    random_state : int, RandomState or None
-        The same seed gives the same boxes.
+        size, and of its angle in radians. 0 keeps that quantity as it is.
+    criterion : {"likelihood", "residual"}, default="likelihood"
+        The quantity that the best candidate has least of. "residual": its squared distance from the subspace, as in the
+        paper. "likelihood": this distance, plus the mean of its squared scores in units of their variance times the
+        usual residual of recent frames. A patch within the subspace but unlike anything seen then counts no better than
+        one outside it [lim2004]_. Models without components and variances (`expansion_`, `explained_variance_`) are
+        judged by the residual alone.
+    restraint : float, default=0.05
+        How much better a candidate must be for being farther from the last place: the criterion is multiplied by ``1 +
+        restraint |z|^2``, where z is the distance in standard deviations.
+    keep_first : bool, default=False
+        Include the patch of the first frame, the only one that is known to be right, in every update. This helps where
+        the appearance of the object stays the same, and harms where it changes.
+    normalize : bool, default=True
+        Subtract the mean of each patch and scale it to unit length, so that changes of light do not count.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator of the candidates. The same seed gives the same boxes.
 
     Attributes
     ----------
-    box_ : ndarray, (4,)
-        x, y, w, h of the last box, upright. x and y are its upper left corner; pixel (0, 0) covers 0 to 1.
-    state_ : ndarray, (4,)
-        Centre x and y, size relative to the first box, and angle of the last box.
-    corners_ : ndarray, (4, 2)
-        Its corners, with the turn.
+    box_ : ndarray of shape (4,)
+        The last box as x, y, w, h, upright. x and y are its upper left corner; pixel (0, 0) covers 0 to 1.
+    state_ : ndarray of shape (4,)
+        Centre x, centre y, size relative to the first box, and angle of the last box.
+    corners_ : ndarray of shape (4, 2)
+        Corners of the last box, with its turn.
     residual_ : float
         Squared distance of the last patch from the model, in feature space.
-    estimator_ : the fitted model of appearance
+    estimator_ : estimator
+        The fitted model of appearance.
     n_frames_ : int
+        Number of frames so far.
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
+    .. [lim2004] J. Lim, D. Ross, R.-S. Lin and M.-H. Yang, Incremental learning for visual tracking, Advances in Neural
+       Information Processing Systems 17, 2004.
 
     Examples
     --------
@@ -144,7 +150,28 @@ class AppearanceTracker:
 
     @all_or_nothing
     def start(self, frame: Any, box: npt.ArrayLike) -> Self:
-        """Begin with the object in a box (x, y, w, h) of the first frame, grey (height, width) or with colours last."""
+        """Start with the object in a box of the first frame.
+
+        Parameters
+        ----------
+        frame : array-like of shape (height, width) or (height, width, 3 or 4)
+            The first frame, grey or in colour.
+        box : array-like of shape (4,)
+            The box x, y, w, h of the object in pixels; x and y are its upper left corner.
+
+        Returns
+        -------
+        AppearanceTracker
+            The tracker itself.
+
+        Raises
+        ------
+        TypeError
+            If the frame does not hold numbers, or if `estimator` lacks `partial_fit` or `reconstruction_error`.
+        ValueError
+            If the frame has another shape or contains NaN or infinity, or if the box is too small or more than half
+            outside the frame.
+        """
         grey = as_grey(frame)
         x, y, w, h = check_box(box, grey.shape)
         estimator = self._new_estimator()
@@ -160,7 +187,27 @@ class AppearanceTracker:
 
     @all_or_nothing
     def update(self, frame: Any) -> Array:
-        """Find the object in the next frame and return its box, (x, y, w, h)."""
+        """Find the object in the next frame and return its box.
+
+        A call that raises an error leaves the tracker as it was.
+
+        Parameters
+        ----------
+        frame : array-like of shape (height, width) or (height, width, 3 or 4)
+            The next frame, as large as the first one.
+
+        Returns
+        -------
+        ndarray of shape (4,)
+            The box x, y, w, h.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `start` was not called before.
+        ValueError
+            If the frame has another size than the first one, or contains NaN or infinity.
+        """
         if not hasattr(self, "estimator_"):
             raise NotFittedError("The tracker does not know its object yet; call start(frame, box) first.")
         grey = as_grey(frame)
@@ -178,7 +225,25 @@ class AppearanceTracker:
         return self.box_.copy()
 
     def track(self, frames: Iterable[Any], box: npt.ArrayLike) -> Array:
-        """Start in the first frame, go through all others, and return a box for each, (n_frames, 4)."""
+        """Start in the first frame, follow the object through all others, and return its boxes.
+
+        Parameters
+        ----------
+        frames : iterable of array-like
+            The frames, each of shape (height, width) or (height, width, 3 or 4). They are read one at a time.
+        box : array-like of shape (4,)
+            The box x, y, w, h of the object in the first frame.
+
+        Returns
+        -------
+        ndarray of shape (n_frames, 4)
+            One box per frame, the given one first.
+
+        Raises
+        ------
+        ValueError
+            If there are no frames, or if a frame or the box is not valid.
+        """
         rest = iter(frames)
         first = next(rest, None)
         if first is None:
@@ -188,7 +253,7 @@ class AppearanceTracker:
 
     @property
     def corners_(self) -> Array:
-        """The corners of the last box, turned as it is, in order around it, (4, 2)."""
+        """Corners of the last box with its turn, in order around it; an array of shape (4, 2)."""
         return corners(self.state_, self._size)
 
     def _new_estimator(self) -> Any:
