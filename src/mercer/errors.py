@@ -1,4 +1,4 @@
-"""Exceptions and warnings that Mercer raises, each with a text that helps."""
+"""Exceptions and warnings that only Mercer raises. Their messages say what is wrong and what to do."""
 
 __all__ = [
     "DataFileError",
@@ -13,27 +13,85 @@ __all__ = [
 
 
 class MercerError(Exception):
-    """Base of all errors that only Mercer raises."""
+    """Base class of all exceptions that only Mercer raises.
+
+    Invalid arguments raise the usual `ValueError` and `TypeError` of Python instead.
+
+    Examples
+    --------
+    >>> from mercer import errors
+    >>> issubclass(errors.ModelFileError, errors.MercerError)
+    True
+    """
 
 
 class ModelFileError(MercerError, ValueError):
-    """A model file is truncated, altered, oversized, foreign, or cannot be written."""
+    """A model file is truncated, altered, too large, of another program, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, mercer
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     try:
+    ...         mercer.load(file.name)
+    ...     except mercer.errors.ModelFileError as error:
+    ...         print("too few for a model" in str(error))
+    True
+    """
 
 
 class DataFileError(MercerError, ValueError):
-    """A data file is empty, ragged, not numeric, or of a kind that cannot be read."""
+    """A data file is empty, has rows of different lengths, is not numeric, or has a format that cannot be read.
+
+    The commands of the command line raise it for the files that they are given.
+
+    Examples
+    --------
+    >>> from mercer import errors
+    >>> issubclass(errors.DataFileError, ValueError)
+    True
+    """
 
 
 class MissingCellError(DataFileError):
-    """A cell that should hold a number is empty or NaN."""
+    """A cell that should hold a number is empty or NaN.
+
+    Examples
+    --------
+    >>> from mercer import errors
+    >>> issubclass(errors.MissingCellError, errors.DataFileError)
+    True
+    """
 
 
 class NotSaveableError(ModelFileError, TypeError):
-    """The estimator holds something that no data file can carry, such as a function."""
+    """The estimator holds something that a model file cannot store, such as a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> model = mercer.KernelPCA(1, kernel=lambda x, y: float(x @ y)).fit(np.eye(3))
+    >>> try:
+    ...     model.save("model.mercer")
+    ... except mercer.errors.NotSaveableError as error:
+    ...     print("not saved")
+    not saved
+    """
 
 
 class IndefiniteKernelWarning(UserWarning):
-    """The kernel matrix has negative eigenvalues outside the components that were kept."""
+    """The kernel matrix has negative eigenvalues outside the components that were kept.
+
+    Distances in feature space, such as reconstruction errors, are then not reliable.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import errors
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", errors.IndefiniteKernelWarning)
+    """
 
 
 class SlowFitWarning(UserWarning):
@@ -41,15 +99,47 @@ class SlowFitWarning(UserWarning):
 
 
 class PreImageWarning(UserWarning):
-    """The pre-images found are far, in feature space, from what they should represent."""
+    """The pre-images that were found are far, in feature space, from the points that they should represent.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import errors
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", errors.PreImageWarning)
+    """
 
 
 class NoAlarmWarning(UserWarning):
-    """An outlier detector was fitted that raises no alarm, however far away a row is."""
+    """An outlier detector was fitted that raises no alarm, however far away a row is.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import errors
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", errors.NoAlarmWarning)
+    """
 
 
 class MissingExtraError(MercerError, ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The name of the package that is missing.
+    extra : str
+        The extra of Mercer that installs it.
+    purpose : str
+        What needs the package: the beginning of the message.
+
+    Examples
+    --------
+    >>> from mercer.errors import MissingExtraError
+    >>> print(MissingExtraError("PyWavelets", "wavelet", "The wavelet kernel"))
+    The wavelet kernel needs PyWavelets. Install it with: pip install 'mercer[wavelet]'
+    """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {package}. Install it with: pip install 'mercer[{extra}]'")

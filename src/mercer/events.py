@@ -1,4 +1,4 @@
-"""What solvers tell whoever listens: one small record a step, and never a print."""
+"""Progress of long computations: solvers send one event per step to observers, and never print."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,27 @@ __all__ = ["Channel", "Event", "History", "Observer"]
 
 @dataclass(frozen=True)
 class Event:
-    """One step of a long computation."""
+    """One step of a long computation.
+
+    Parameters
+    ----------
+    stage : str
+        The name of the computation, such as "eigenvectors".
+    step : int
+        The number of the step, from 1.
+    total : int or None, default=None
+        The number of steps in all. None: not known before the end.
+    residual : float or None, default=None
+        How far the computation still is from its end, where the solver measures it.
+    seconds : float, default=0.0
+        Time since the computation began.
+
+    Examples
+    --------
+    >>> from mercer.events import Event
+    >>> Event("passes", 3, total=10)
+    Event(stage='passes', step=3, total=10, residual=None, seconds=0.0)
+    """
 
     stage: str
     step: int
@@ -23,13 +43,41 @@ Observer = Callable[[Event], None]
 
 @dataclass
 class Channel:
-    """Where a solver reports its steps; forwards each event to every observer."""
+    """The object to which a solver reports its steps. It forwards each event to every observer.
+
+    Parameters
+    ----------
+    observers : tuple of callables, default=()
+        Functions of one `Event`.
+    started : float
+        The time at which the computation began, by `time.perf_counter`. By default this is now.
+
+    Examples
+    --------
+    >>> from mercer.events import Channel, History
+    >>> history = History()
+    >>> Channel((history,)).emit("passes", 1, total=10)
+    >>> history.events[0].stage
+    'passes'
+    """
 
     observers: tuple[Observer, ...] = ()
     started: float = field(default_factory=time.perf_counter)
 
     def emit(self, stage: str, step: int, total: int | None = None, residual: float | None = None) -> None:
-        """Send one event; costs next to nothing when nobody listens."""
+        """Send one event to all observers; without observers nothing is done.
+
+        Parameters
+        ----------
+        stage : str
+            The name of the computation.
+        step : int
+            The number of the step, from 1.
+        total : int or None, default=None
+            The number of steps in all. None: not known before the end.
+        residual : float or None, default=None
+            How far the computation still is from its end, where the solver measures it.
+        """
         if self.observers:
             event = Event(stage, step, total, residual, time.perf_counter() - self.started)
             for observer in self.observers:
@@ -40,7 +88,21 @@ SILENT = Channel()
 
 
 class History:
-    """An observer that keeps every event, for plots and tests."""
+    """An observer that keeps every event, for plots and tests.
+
+    Attributes
+    ----------
+    events : list of Event
+        All events so far, in their order.
+
+    Examples
+    --------
+    >>> from mercer.events import Event, History
+    >>> history = History()
+    >>> history(Event("passes", 1))
+    >>> len(history.events)
+    1
+    """
 
     def __init__(self) -> None:
         self.events: list[Event] = []

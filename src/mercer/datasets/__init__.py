@@ -1,4 +1,4 @@
-"""Real data sets, found on this machine where they are, replaced by something honest where they are not."""
+"""Real data sets: read from files on this machine, or replaced by similar data that scikit-learn contains."""
 
 from mercer.datasets.loaders import NAMES, archive, data_home, load
 

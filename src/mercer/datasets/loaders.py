@@ -1,4 +1,4 @@
-"""One loader for all data sets: a local archive first, then what ships with scikit-learn."""
+"""One loader for all data sets: it looks for a local archive first, then for data that scikit-learn contains."""
 
 import os
 import warnings
@@ -15,13 +15,50 @@ NAMES = tuple(SOURCES)
 
 
 def data_home() -> Path | None:
-    """Return the folder that the environment variable MERCER_DATA names; None if it names none that exists."""
+    """Return the folder with data archives: the one that the environment variable MERCER_DATA names.
+
+    Returns
+    -------
+    pathlib.Path or None
+        The folder. None: the variable is not set, or names no folder that exists.
+
+    Examples
+    --------
+    >>> from mercer import datasets
+    >>> home = datasets.data_home()
+    >>> home is None or home.is_dir()
+    True
+    """
     named = os.environ.get(_VARIABLE)
     return Path(named) if named and Path(named).is_dir() else None
 
 
 def archive(name: str, home: str | Path | None = None) -> Path | None:
-    """Return the file of a data set, in `home` or in `data_home()`; None if it is not there."""
+    """Return the path of the file of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `mercer.datasets.NAMES`.
+    home : str, path or None, default=None
+        The folder with the archives. None: that of `data_home()`.
+
+    Returns
+    -------
+    pathlib.Path or None
+        The file. None: it is not in the folder.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of this name.
+
+    Examples
+    --------
+    >>> from mercer import datasets
+    >>> datasets.archive("usps", home="no such folder") is None
+    True
+    """
     folder = data_home() if home is None else Path(home)
     path = None if folder is None else folder / _source(name).file
     return path if path is not None and path.is_file() else None
@@ -30,14 +67,45 @@ def archive(name: str, home: str | Path | None = None) -> Path | None:
 def load(
     name: str, *, allow_substitute: bool = True, allow_download: bool = False, home: str | Path | None = None
 ) -> Bunch:
-    """Return a data set as a Bunch with `X` and usually `y`.
+    """Return a data set as a `sklearn.utils.Bunch` with `X` and usually `y`.
 
-    Its `source` says what it really is, its `substitute` whether other data stand in for the set that was asked for.
-    `home` is the folder with the archives instead of `data_home()`. With `allow_download`, sets that OpenML has are
-    fetched through scikit-learn where there is no archive.
+    The archive in `home` is read if it is there. Otherwise, with `allow_download`, the set is fetched from OpenML
+    through scikit-learn, where OpenML has it. Otherwise similar data that scikit-learn contains are used, with a
+    warning.
 
+    Parameters
+    ----------
+    name : str
+        One of `mercer.datasets.NAMES`.
+    allow_substitute : bool, default=True
+        Whether similar data may be returned where the set itself is not found.
+    allow_download : bool, default=False
+        Whether the set may be downloaded from OpenML.
+    home : str, path or None, default=None
+        The folder with the archives. None: that of `data_home()`.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        The arrays of the data set, and two more entries: `source` says what the data are, `substitute` whether they
+        replace the set that was asked for.
+
+    Raises
+    ------
+    ValueError
+        If there is no data set of this name.
+    FileNotFoundError
+        If the set is not found, and there is nothing that may replace it.
+
+    Examples
+    --------
+    >>> import warnings
     >>> from mercer import datasets
-    >>> digits = datasets.load("usps")  # doctest: +SKIP
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     digits = datasets.load("usps", home="no such folder")
+    >>> digits.source, digits.substitute, digits.X.shape
+    ("scikit-learn's 8 x 8 digits", True, (1500, 64))
     """
     source, path = _source(name), archive(name, home)
     if path is not None:
@@ -57,6 +125,7 @@ def load(
 
 
 def _missing(source: Source, failure: str) -> str:
+    """Return the message for a data set that is not found."""
     return (
         f"{source.what} is not on this machine.{failure} {source.needed()} Name the folder with this file by the "
         f"environment variable {_VARIABLE} or by `home`; on the command line by --data."
@@ -64,6 +133,7 @@ def _missing(source: Source, failure: str) -> str:
 
 
 def _source(name: str) -> Source:
+    """Return the description of a data set, or fail for an unknown name."""
     if name not in SOURCES:
         raise ValueError(f"There is no data set {name!r}; known are {', '.join(NAMES)}.")
     return SOURCES[name]

@@ -1,4 +1,4 @@
-"""What every data set is: its file, the arrays in that file, and where the data are public."""
+"""The description of every data set: its file, the arrays in that file, and where the data are public."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _OUTLIERS = "y {}: 1 for an outlier, 0 for the others"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set is looked for, where it is public, and what stands in for it."""
+    """The file of a data set, where the data are public, and what replaces them where the file is missing."""
 
     file: str
     what: str
@@ -28,12 +28,14 @@ class Source:
 
 
 def _digits() -> Mapping[str, Any]:
+    """Return scikit-learn's digits in the range of USPS, split into training and test rows."""
     X, y = bundled.load_digits(return_X_y=True)
     X = X / 8.0 - 1.0  # the range of USPS
     return {"X": X[:1500], "y": y[:1500], "X_test": X[1500:], "y_test": y[1500:]}
 
 
 def _breast_cancer() -> Mapping[str, Any]:
+    """Return scikit-learn's breast cancer cases: all benign ones, and 21 malignant ones as outliers."""
     X, benign = bundled.load_breast_cancer(return_X_y=True)
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     kept = np.concatenate([np.flatnonzero(benign == 1), np.flatnonzero(benign == 0)[:21]])
@@ -41,6 +43,7 @@ def _breast_cancer() -> Mapping[str, Any]:
 
 
 def _outliers(name: str, n: int, d: int, public: str, **more: Any) -> Source:
+    """Return the description of a data set of the ODDS collection."""
     arrays = (f"X ({n}, {d}): one case per row", _OUTLIERS.format(f"({n},)"))
     return Source(f"odds_{name}.npz", f"ODDS {name}", arrays, public, **more)
 

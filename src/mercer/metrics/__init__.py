@@ -1,4 +1,4 @@
-"""Measures of quality: how near two models are, how much they explain, how good a clustering or an image is."""
+"""Measures of quality: distances between models, reconstruction errors, explained variation, clusterings, images."""
 
 from mercer.metrics.measures import (
     excess_reconstruction_error,

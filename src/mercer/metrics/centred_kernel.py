@@ -1,7 +1,7 @@
-"""The kernel matrix of some rows, centred by any mean, and how far it is from a product of scores.
+"""The kernel matrix of some rows, centred by any mean, and its distance from a product of scores.
 
-`CentredOperator` is the same for a mean of the rows themselves; here the mean may also be that of a model
-which was fitted on other rows.
+`CentredOperator` does the same for the mean of the rows themselves. Here the mean may also be that of a model which was
+fitted on other rows.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _OVERSAMPLING = 8
 
 
 class TileSource(Protocol):
-    """A kernel matrix whose tiles can be visited: those of all rows, or the upper ones only."""
+    """A kernel matrix whose tiles can be visited: those of all rows, or only those above the diagonal."""
 
     threads: int
     shape: tuple[int, int]
@@ -105,14 +105,16 @@ class CentredKernel:
 
 
 def centred_by_rows(kernel: Kernel, X: Points, center: bool) -> CentredKernel:
-    """Return the kernel of the rows of X, centred by their own mean if asked to; held if it fits."""
+    """Return the kernel of the rows of X, centred by their own mean if `center` is true; it is kept in memory if it
+    fits.
+    """
     source, n = _source(kernel, X, memory_budget()), n_rows(X)
     means = source.product(np.full((n, 1), 1.0 / n))[:, 0] if center else np.zeros(n)
     return CentredKernel(source, means, float(means.mean()))
 
 
 def centred_by_model(expansion: Expansion, X: Points, *, keep: bool = False) -> CentredKernel:
-    """Return the kernel of the rows of X, centred by the model's mean; `keep` tiles for more visits."""
+    """Return the kernel of the rows of X, centred by the model's mean; `keep` keeps the tiles for further visits."""
     source = _source(expansion.kernel, X, memory_budget() if keep else 0)
     if expansion.nu is None:
         return CentredKernel(source, np.zeros(n_rows(X)), 0.0)
@@ -120,6 +122,7 @@ def centred_by_model(expansion: Expansion, X: Points, *, keep: bool = False) -> 
 
 
 def _source(kernel: Kernel, X: Points, budget: int) -> TileSource:
+    """Return the tiles of the kernel matrix of X: computed within the budget, or those of the matrix that was given."""
     if not isinstance(kernel, Precomputed):
         return SymmetricTiles(kernel, X, np.float64, budget, available_threads())
     if X.shape[0] != X.shape[1]:

@@ -1,7 +1,7 @@
-"""Measures of models and of what they produce, each with the equation of the work that introduced it.
+"""Measures of models and of their results, each with the equation of the paper that introduced it.
 
-Wherever a model is asked for, a fitted estimator or an `Expansion` will do. Everything is computed in
-float64, and kernel matrices a tile at a time.
+A model is a fitted estimator or an `Expansion`. Everything is computed in float64, and kernel matrices one tile at a
+time.
 """
 
 from typing import Any
@@ -23,14 +23,50 @@ _ROUNDING = 1e-12  # relative size of a reconstruction error that is rounding an
 def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> float:
     """Return the distance between two models' subspaces: the root of the sum of squared principal angles.
 
-    [chin2007, eq. 36]: d = sqrt(sum_i theta_i^2), at most sqrt(r) pi / 2, and 0 for equal subspaces. Compared
-    are the spans of the first r components, with r = `n_components` or the smaller of the two models'
-    numbers. If components are linearly dependent, so that one span has fewer dimensions, each missing one
-    counts as pi / 2.
+    [chin2007, eq. 36]: d = sqrt(sum_i theta_i^2). It is 0 for equal subspaces and at most sqrt(r) pi / 2. The spans
+    of the first r components are compared. If components are linearly dependent, so that one span has fewer
+    dimensions, each missing dimension counts as pi / 2.
 
-    Angles below about 1e-7 are lost in the rounding of their cosines, larger ones where eigenvalues are
-    small. For two models on the same points in the same order sines are used too, and angles down to about
-    1e-15 lambda_1 / lambda_r are told apart.
+    Angles below about 1e-7 are lost in the rounding of their cosines, and larger ones where eigenvalues are small.
+    For two models on the same points in the same order sines are used too: then angles down to about 1e-15 lambda_1 /
+    lambda_r are measured.
+
+    Parameters
+    ----------
+    a : estimator or Expansion
+        A fitted model.
+    b : estimator or Expansion
+        Another fitted model with an equal kernel.
+    n_components : int or None, default=None
+        The number r of components that are compared. None: the smaller number of the two models.
+
+    Returns
+    -------
+    float
+        The distance, in radians.
+
+    Raises
+    ------
+    ValueError
+        If a model has fewer than `n_components` components, the kernels differ, or a kernel is precomputed.
+
+    References
+    ----------
+    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+    Processing 16 (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> from mercer.metrics import subspace_distance
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> exact = mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    >>> half = mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X[:25])
+    >>> round(subspace_distance(exact, exact), 6)
+    0.0
+    >>> round(subspace_distance(exact, half), 2)
+    0.31
     """
     first, second = _expansion(a), _expansion(b)
     r = _common_components(first, second, n_components)
@@ -45,9 +81,39 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
 def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = None) -> float:
     """Return how well scores reproduce the centred kernel matrix of X: || K' - Y Y^T ||_F.
 
-    [guenter2006, eq. 22]: E(A) = || K' - (A K')^T A K' ||_F, where the columns of A K' are the scores Y of
-    the rows. K' is centred by the model's own mean, which for the training data is their mean. Components
-    that are not orthonormal count as they are: that is part of the error. `scores` saves projecting X again.
+    [guenter2006, eq. 22]: E(A) = || K' - (A K')^T A K' ||_F, where the columns of A K' are the scores Y of the rows.
+    K' is centred by the model's own mean, which for the training rows is their mean. Components that are not
+    orthonormal are used as they are: this is part of the error.
+
+    Parameters
+    ----------
+    model : estimator or Expansion
+        A fitted model.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows; for a precomputed kernel the square kernel matrix of the training rows.
+    scores : array-like of shape (n_samples, n_components) or None, default=None
+        The scores of X. None: they are computed.
+
+    Returns
+    -------
+    float
+        The error; 0 for a perfect reproduction.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> from mercer.metrics import kernel_reconstruction_error
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> two = mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    >>> five = mercer.KernelPCA(5, kernel="rbf", gamma=0.1).fit(X)
+    >>> kernel_reconstruction_error(five, X) < kernel_reconstruction_error(two, X)
+    True
     """
     expansion = _expansion(model)
     X = _rows(X, expansion)
@@ -55,11 +121,44 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
 
 
 def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, center: bool = True) -> float:
-    """Return the least `kernel_reconstruction_error` that any model with so many components has on X.
+    """Return the smallest `kernel_reconstruction_error` that a model with so many components can have on X.
 
-    [guenter2006, sec. 5]: it is that of the leading eigenvectors. Its square equals ||K'||_F^2 - sum_i
-    lambda_i^2, but that cancels, so the norm of what they leave is summed instead. With `center`, X is
-    centred by its own mean.
+    [guenter2006, sec. 5]: it is the error of the leading eigenvectors. Its square equals ||K'||_F^2 - sum_i lambda_i^2.
+    That difference loses digits, so the norm of what the eigenvectors leave is summed instead.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows; for `mercer.kernels.Precomputed` the square kernel matrix.
+    kernel : Kernel
+        A kernel object, such as `mercer.kernels.RBF(0.1)`. A fitted model has its own in `expansion_.kernel`.
+    n_components : int
+        The number of components, at least 1.
+    center : bool, default=True
+        Whether the kernel matrix is centred by the mean of X.
+
+    Returns
+    -------
+    float
+        The smallest possible error.
+
+    Raises
+    ------
+    TypeError
+        If `kernel` is not a kernel object.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import kernels, metrics
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> round(metrics.minimal_reconstruction_error(X, kernels.Linear(), 3), 6)
+    0.0
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(
@@ -72,9 +171,37 @@ def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, c
 def excess_reconstruction_error(model: Model, X: Points, minimal: float | None = None) -> float:
     """Return by which share the reconstruction error exceeds the smallest possible one: E / Emin - 1.
 
-    [guenter2006, sec. 5]. `minimal` gives Emin where it is known, so that many models can share it; otherwise
-    it is computed for the same K'. Where Emin is zero (K' has no higher rank than the model), the answer is 0
-    for a model that reproduces K' to rounding, and infinite for others.
+    [guenter2006, sec. 5]. Where Emin is zero (K' has no higher rank than the model), the result is 0 for a model that
+    reproduces K' up to rounding, and infinite for others.
+
+    Parameters
+    ----------
+    model : estimator or Expansion
+        A fitted model.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows; for a precomputed kernel the square kernel matrix of the training rows.
+    minimal : float or None, default=None
+        Emin, where it is known: several models can then share it. None: it is computed for the same K'.
+
+    Returns
+    -------
+    float
+        The excess; 0 for the best possible model.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> from mercer.metrics import excess_reconstruction_error
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    >>> abs(excess_reconstruction_error(model, X)) < 1e-6
+    True
     """
     expansion = _expansion(model)
     X = _rows(X, expansion)
@@ -91,14 +218,46 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
 def total_explained_variation(model: Model, X: Points, reference: Model | float | None = None) -> float:
     """Return the percentage of the explainable variation of X that the model's components explain.
 
-    [kim2019, eq. 27]: 100 sum_j x~_j^T K x~_j / sum_j x_j^T K x_j, the variation of X along the model's p
-    components against the most that p orthogonal directions can have. The paper's X is standardised; here
-    that means centred by its own mean in feature space, whatever the model's mean is (scaling is up to the
-    caller).
+    [kim2019, eq. 27]: 100 sum_j x~_j^T K x~_j / sum_j x_j^T K x_j. This is the variation of X along the model's p
+    components, relative to the largest variation that p orthogonal directions can have. X is centred by its own mean in
+    feature space, whatever the model's mean is. The paper standardises X too; here the caller scales it.
 
-    Components enter as the subspace they span: neither long ones, nor two that point the same way, gain
-    anything. `reference` is an exact kernel PCA of X with at least p components, or the largest explainable
-    variation as a number (the sum of the p leading eigenvalues); without it they are computed.
+    Only the subspace that the components span counts: long components, or two that point the same way, change nothing.
+
+    Parameters
+    ----------
+    model : estimator or Expansion
+        A fitted model with p components.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows; for a precomputed kernel the square kernel matrix of the training rows.
+    reference : estimator, Expansion, float or None, default=None
+        An exact kernel PCA of X with at least p components, or the largest explainable variation as a number (the
+        sum of the p leading eigenvalues). None: it is computed.
+
+    Returns
+    -------
+    float
+        The percentage, from 0 to 100.
+
+    Raises
+    ------
+    ValueError
+        If X has no variation in feature space, or the reference has fewer components than the model.
+
+    References
+    ----------
+    [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
+    Analysis and Machine Intelligence (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> from mercer.metrics import total_explained_variation
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> exact = mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    >>> round(total_explained_variation(exact, X), 6)
+    100.0
     """
     expansion = _expansion(model)
     X = _rows(X, expansion)
@@ -110,10 +269,41 @@ def total_explained_variation(model: Model, X: Points, reference: Model | float 
 
 
 def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -> float:
-    """Return how far two clusterings of the same items are apart, in nats: H(A | B) + H(B | A).
+    """Return the distance of two clusterings of the same items, in nats: H(A | B) + H(B | A).
 
-    [guenter2006, sec. 5.3; Meila 2005]. 0 for equal clusterings whatever the labels are called; at most log
-    n. Labels are anything that can be sorted: numbers or strings.
+    [guenter2006, sec. 5.3; Meila 2005]. It is 0 for equal clusterings, whatever the labels are called, and at most
+    log n.
+
+    Parameters
+    ----------
+    labels_a : array-like of shape (n_samples,)
+        The cluster of each item: numbers or strings.
+    labels_b : array-like of shape (n_samples,)
+        The cluster of each item in the other clustering.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not two vectors of the same length with at least one item.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+    M. Meila, Comparing clusterings: an axiomatic view, International Conference on Machine Learning (2005).
+
+    Examples
+    --------
+    >>> from mercer.metrics import variation_of_information
+    >>> variation_of_information([0, 0, 1, 1], ["b", "b", "a", "a"])
+    0.0
+    >>> round(variation_of_information([0, 0, 1, 1], [0, 1, 0, 1]), 4)
+    1.3863
     """
     a, b = np.asarray(labels_a), np.asarray(labels_b)
     if a.ndim != 1 or a.shape != b.shape:
@@ -130,9 +320,37 @@ def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -
 def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
     """Return the signal-to-noise ratio of an estimate in decibels.
 
-    10 log10(sum (s - mean s)^2 / sum (s - e)^2), the measure of [guenter2006, sec. 5.2], which leaves open
-    whether the signal's mean counts; here it does not. A perfect estimate has infinity, any other estimate of
-    a constant signal minus infinity.
+    10 log10(sum (s - mean s)^2 / sum (s - e)^2), the measure of [guenter2006, sec. 5.2]. The paper does not say
+    whether the signal's mean counts; here it does not. The ratio of a perfect estimate is infinity. The ratio of any
+    other estimate of a constant signal is minus infinity.
+
+    Parameters
+    ----------
+    signal : array-like
+        The true values s, of any shape.
+    estimate : array-like
+        The estimate e, of the same shape.
+
+    Returns
+    -------
+    float
+        The ratio, in decibels.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or the signal is empty.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+
+    Examples
+    --------
+    >>> from mercer.metrics import snr
+    >>> round(snr([0.0, 1.0, 2.0], [0.1, 1.0, 1.9]), 6)
+    20.0
     """
     s, e = np.asarray(signal, np.float64), np.asarray(estimate, np.float64)
     if s.shape != e.shape:
@@ -147,6 +365,7 @@ def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
 
 
 def _common_components(a: Expansion, b: Expansion, wanted: int | None) -> int:
+    """Return the number of components to compare, or fail where a model has fewer than wanted."""
     most = min(a.n_components, b.n_components)
     if wanted is None:
         return most
@@ -158,6 +377,7 @@ def _common_components(a: Expansion, b: Expansion, wanted: int | None) -> int:
 
 
 def _minimal(kernel: CentredKernel, r: int) -> float:
+    """Return the reconstruction error of the r leading eigenvectors."""
     if r < 1:
         raise ValueError(f"The number of components must be at least 1; it is {r}.")
     values, vectors = kernel.leading(r)
@@ -175,6 +395,7 @@ def _variation_within(expansion: Expansion, X: Points) -> float:
 
 
 def _explainable(expansion: Expansion, X: Points, reference: Model | float | None) -> float:
+    """Return the largest variation of X along so many orthogonal directions: computed, given, or of a reference."""
     r = expansion.n_components
     if reference is None:
         values, _ = centred_by_rows(expansion.kernel, X, center=True).leading(r)
@@ -188,6 +409,7 @@ def _explainable(expansion: Expansion, X: Points, reference: Model | float | Non
 
 
 def _expansion(model: Model) -> Expansion:
+    """Return the expansion of a fitted model, or the model itself if it is one."""
     found = getattr(model, "expansion_", model)
     if isinstance(found, Expansion):
         return found
@@ -210,6 +432,7 @@ def _rows(X: Points, expansion: Expansion | None = None) -> Points:
 
 
 def _scores(expansion: Expansion, X: Points, scores: Array | None) -> Array:
+    """Return the scores of X: computed, or those given, after a check of their shape."""
     if scores is None:
         return expansion.project(X)
     given = np.asarray(scores, np.float64)

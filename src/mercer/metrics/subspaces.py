@@ -11,12 +11,12 @@ _RANK = 1e-12  # relative size below which a direction counts as absent
 
 
 def in_float64(expansion: Expansion) -> Expansion:
-    """Return the model with points of double precision and its gram matrix computed anew from them."""
+    """Return the model with points in float64, and with its gram matrix computed again from them."""
     return replace(expansion, points=expansion.points.astype(np.float64, copy=False)).with_gram()
 
 
 def orthonormal_basis(expansion: Expansion) -> Expansion:
-    """Return orthonormal components with the same span: fewer where the given ones depend on each other."""
+    """Return orthonormal components with the same span; they are fewer where the given ones are linearly dependent."""
     fresh = in_float64(expansion)
     values, vectors = np.linalg.eigh(fresh.gram)
     keep = values > _RANK * values.max(initial=0.0)
@@ -26,8 +26,9 @@ def orthonormal_basis(expansion: Expansion) -> Expansion:
 def principal_angles(a: Expansion, b: Expansion) -> Array:
     """Return the angles between two orthonormal bases, ascending; a has at least as many components as b.
 
-    A cosine tells angles above about 1e-7. Where both models hold the same points, what of b lies outside a
-    is also known as coefficients, small ones with all their digits, and its length is the sine.
+    A cosine determines angles above about 1e-7. Where both models hold the same points, the part of b outside the
+    span of a is also known by its coefficients, which keep all digits where they are small. The length of that part
+    is the sine.
     """
     if b.n_components == 0:
         return np.zeros(0)
@@ -42,6 +43,7 @@ def principal_angles(a: Expansion, b: Expansion) -> Array:
 
 
 def _same_rows(A: Points, B: Points) -> bool:
+    """Tell whether two matrices hold the same rows in the same order."""
     if A.shape != B.shape or is_sparse(A) != is_sparse(B):
         return False
     return (A != B).nnz == 0 if is_sparse(A) else bool(np.array_equal(A, B))
