@@ -1,4 +1,4 @@
-"""Figures of fitted models and of what they do; they need matplotlib and open no window."""
+"""Figures of fitted models and of their results. They need matplotlib, and open no window."""
 
 from mercer.plots.convergence import convergence
 from mercer.plots.hebbian import mode_decay

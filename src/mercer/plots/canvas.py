@@ -1,4 +1,4 @@
-"""Where figures are drawn: a new figure, or a part of one that is given."""
+"""The figure and the axes to draw in: new ones, or parts of a given figure."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ INK, ACCENT, PALE = "#222222", "#1f77b4", "#bbbbbb"
 
 
 def canvas(figure: "Figure | None", width: float, height: float) -> "Figure":
-    """Return the figure given, or a new one in inches; a bare Figure needs no display and no global state."""
+    """Return the given figure, or a new one of this size in inches; it needs no display and no global state."""
     if figure is not None:
         return figure
     try:
@@ -23,7 +23,7 @@ def canvas(figure: "Figure | None", width: float, height: float) -> "Figure":
 
 
 def plain_axes(figure: "Figure", title: str, x: str, y: str) -> Any:
-    """Add axes with two spines, and a title that says what is seen."""
+    """Add axes with two spines, labels, and a title."""
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", fontsize=10, color=INK)
     axes.set_xlabel(x, fontsize=9)

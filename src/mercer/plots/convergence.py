@@ -1,4 +1,4 @@
-"""Curves of a quantity a pass: how runs with different gains converge."""
+"""Curves of one value per pass: how runs with different gains converge."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,40 @@ def convergence(
 ) -> "Figure":
     """Draw one recorded quantity of each pass, on a logarithmic scale [guenter2006, figures 1 to 3].
 
-    `runs` is a fitted model with a `history_`, or a mapping from names to such models or to sequences of values; names
-    of gains are written as the algorithms' names.
+    Parameters
+    ----------
+    runs : estimator, or mapping of str to estimator or array-like
+        A fitted model with a `history_`, or several runs by name: fitted models, or sequences of values. The names of
+        gains ("constant", "t", "et", "smd") are replaced by the names of their algorithms.
+    quantity : str, default="excess"
+        The entry of `history_` to draw: "excess", "excess_orthonormal", "change", "residual" or "unexplained". For
+        sequences it only labels the axis.
+    title : str, default="Convergence"
+        The title of the figure.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If a model has no record of the quantity.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+
+    Examples
+    --------
+    >>> from mercer import plots
+    >>> figure = plots.convergence({"constant": [1.0, 0.4, 0.2], "et": [0.5, 0.1, 0.01]})
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['KHA', 'KHA/et']
     """
     named = runs if isinstance(runs, Mapping) else {"": runs}
     figure = canvas(figure, 6, 4)
@@ -41,6 +73,7 @@ def convergence(
 
 
 def _values(run: Any, quantity: str) -> Any:
+    """Return the values of a run: of its history, or those given."""
     history = getattr(run, "history_", None)
     if history is None:
         return np.asarray(run, np.float64)

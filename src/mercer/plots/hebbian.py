@@ -1,4 +1,4 @@
-"""Figures of Hebbian learning: how the modes of a neuron's weights die out, and what does not."""
+"""Figures of Hebbian learning: how the coordinates of a weight vector develop."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from mercer.plots.canvas import ACCENT, INK, canvas, plain_axes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_MODES = 5  # lines that an eye tells apart
+_MOST_MODES = 5  # lines that are easy to distinguish
 _LOWEST = 1e-3  # of the ratios drawn: far below the noise that a constant gain leaves
 _DASHES = (0, (4, 2))
 
@@ -20,15 +20,49 @@ def mode_decay(
     weights: npt.ArrayLike,  # (m, p), the weight vector at m times
     times: npt.ArrayLike,  # (m,), the number of steps before each
     eigenvalues: npt.ArrayLike,  # (p,), of the correlation matrix of the samples, descending
-    eigenvectors: npt.ArrayLike,  # (p, p), one a column
+    eigenvectors: npt.ArrayLike,  # (p, p), one per column
     gain: float,
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw how a run of Oja's rule with a small constant gain follows its differential equation [lecture_notes].
 
-    With theta_k the coordinates of the weights along the eigenvectors: on the left the ratios theta_k / theta_1, which
-    should fall as exp(-(lambda_1 - lambda_k) gain t); on the right the Lyapunov function (theta_1^2 - 1)^2.
+    With theta_k the coordinates of the weights along the eigenvectors: the left panel shows the ratios theta_k /
+    theta_1, which should fall as exp(-(lambda_1 - lambda_k) gain t). The right panel shows the Lyapunov function
+    (theta_1^2 - 1)^2.
+
+    Parameters
+    ----------
+    weights : array-like of shape (m, p)
+        The weight vector at m times.
+    times : array-like of shape (m,)
+        The number of steps before each of them.
+    eigenvalues : array-like of shape (p,)
+        The eigenvalues of the correlation matrix of the samples, descending.
+    eigenvectors : array-like of shape (p, p)
+        Its eigenvectors, one per column.
+    gain : float
+        The constant gain of the rule.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    References
+    ----------
+    E. Oja, A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology 15 (1982).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import plots
+    >>> weights = [[0.5, 0.5], [0.7, 0.4], [0.9, 0.2]]
+    >>> figure = plots.mode_decay(weights, [0, 10, 20], [2.0, 1.0], np.eye(2), gain=0.05)
+    >>> len(figure.axes)
+    2
     """
     figure = canvas(figure, 10, 3.8)
     theta = np.asarray(weights, np.float64) @ np.asarray(eigenvectors, np.float64)  # (m, p)
@@ -45,8 +79,8 @@ def mode_decay(
 def oja_solution(start: Array, eigenvalues: Array, times: Array) -> Array:
     """Return the solution theta(t), (m, p), of d theta_k / dt = lambda_k theta_k - theta_k sum_l lambda_l theta_l^2.
 
-    theta_k(t) = theta_k(0) e^(lambda_k t) / sqrt(1 + sum_l theta_l(0)^2 (e^(2 lambda_l t) - 1)); all exponents are
-    taken relative to the largest, so that late times do not overflow.
+    theta_k(t) = theta_k(0) e^(lambda_k t) / sqrt(1 + sum_l theta_l(0)^2 (e^(2 lambda_l t) - 1)). All exponents are
+    taken relative to the largest, so that they do not overflow for large t.
     """
     top = eigenvalues.max()
     grown = start * np.exp(np.outer(times, eigenvalues - top))
@@ -55,10 +89,11 @@ def oja_solution(start: Array, eigenvalues: Array, times: Array) -> Array:
 
 
 def _draw_ratios(panel: Any, steps: Array, theta: Array, smooth: Array, expected: Array) -> None:
+    """Draw the ratios of the coordinates to the first, with the expected ones."""
     from matplotlib import colormaps
     from matplotlib.patheffects import withStroke
 
-    axes = plain_axes(panel, "All modes but the first die out", "step $t$", r"$|\theta_k / \theta_1|$")
+    axes = plain_axes(panel, "All modes but the first decay", "step $t$", r"$|\theta_k / \theta_1|$")
     modes = range(1, min(theta.shape[1], _MOST_MODES + 1))
     colours = colormaps["viridis"](np.linspace(0.1, 0.75, len(modes)))
     for k, colour in zip(modes, colours, strict=True):
@@ -66,7 +101,7 @@ def _draw_ratios(panel: Any, steps: Array, theta: Array, smooth: Array, expected
         axes.plot(steps, ratio, color=colour, linewidth=1.2, alpha=0.85)
         axes.plot(smooth, theory, color=colour, linewidth=1.2, linestyle=_DASHES)
         last = np.flatnonzero(theory >= _LOWEST)[-1]
-        at_edge = last == len(smooth) - 1  # beside the axes, away from all lines; else where the line leaves them
+        at_edge = last == len(smooth) - 1  # then the label is beside the axes; otherwise where the line leaves them
         axes.annotate(
             f"$k = {k + 1}$",
             (smooth[last], theory[last]),
@@ -85,7 +120,8 @@ def _draw_ratios(panel: Any, steps: Array, theta: Array, smooth: Array, expected
 
 
 def _draw_lyapunov(panel: Any, steps: Array, theta: Array, smooth: Array, expected: Array) -> None:
-    title = "The Lyapunov function falls: the first mode stays"
+    """Draw the Lyapunov function, with the expected one."""
+    title = "The Lyapunov function decreases: the first mode stays"
     axes = plain_axes(panel, title, "step $t$", r"$V(t) = (\theta_1^2 - 1)^2$")
     axes.plot(steps, (theta[:, 0] ** 2 - 1.0) ** 2, color=ACCENT, linewidth=1.4)
     axes.plot(smooth, (expected[:, 0] ** 2 - 1.0) ** 2, color=INK, linewidth=1, linestyle=_DASHES)
@@ -95,6 +131,7 @@ def _draw_lyapunov(panel: Any, steps: Array, theta: Array, smooth: Array, expect
 
 
 def _explain_lines(axes: Any, theory: str) -> None:
+    """Add a legend that says which lines are measured and which expected."""
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], color=INK, linewidth=1.2, linestyle=style) for style in ("-", _DASHES)]

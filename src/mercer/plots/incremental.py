@@ -1,4 +1,4 @@
-"""Figures of streams: how near a growing model comes to a reference, what it leaves, and what it holds."""
+"""Figures of streams: the distance of a growing model from a reference, its residual, and its number of points."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,10 +26,47 @@ def distance_curves(
     log: bool = True,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw a distance over the rows seen, one line a run [chin2007, figures 2 and 3].
+    """Draw a distance against the rows seen, one line per run [chin2007, figures 2 and 3].
 
-    Of several repeats the mean is drawn, in a band from their tenth to their ninetieth percentile. A model is drawn by
-    its `history_`, with the distance to the `reference` that it was fitted with.
+    Of several repeats the mean is drawn, with a band from their tenth to their ninetieth percentile. For a model its
+    `history_` is drawn: the distance to the `reference` that it was fitted with.
+
+    Parameters
+    ----------
+    runs : mapping of str to estimator or array-like of shape (m,) or (n_repeats, m)
+        Runs by name: fitted models, or distances.
+    n_seen : array-like of shape (m,) or None, default=None
+        How many rows were seen before each value. None: 1, 2, 3 and so on. It is not used for models.
+    title : str, default=""
+        The title of the figure.
+    quantity : str, default="subspace distance"
+        The label of the vertical axis.
+    log : bool, default=True
+        Whether the vertical axis is logarithmic.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If there is no run, a model has no record of distances, or a run does not have one value per step.
+
+    References
+    ----------
+    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+    Processing 16 (2007).
+
+    Examples
+    --------
+    >>> from mercer import plots
+    >>> figure = plots.distance_curves({"chunks of 10": [0.5, 0.2, 0.1]}, [10, 20, 30])
+    >>> figure.axes[0].get_ylabel()
+    'subspace distance'
     """
     if not runs:
         raise ValueError("There is nothing to draw: give at least one run, {'name': values}.")
@@ -65,7 +102,30 @@ def _curve(name: str, run: Any, n_seen: npt.ArrayLike | None) -> tuple[Array, Ar
 
 
 def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
-    """Draw what an incremental model leaves of the rows seen, how many points it holds, and its distance if known."""
+    """Draw how an incremental model develops: its residual, its number of points, and its distance if it was recorded.
+
+    Parameters
+    ----------
+    model : IncrementalKernelPCA
+        A fitted model with a `history_`.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> model = mercer.IncrementalKernelPCA(2, kernel="rbf").fit(X)
+    >>> figure = mercer.plots.stream_history(model)
+    >>> len(figure.axes)
+    2
+    """
     history = model.history_
     shown = [("residual", "mean squared distance from the components"), ("points", "points of the library")]
     if np.isfinite(history["distance"]).any():
@@ -82,13 +142,50 @@ def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
 def score_contours(
     models: Mapping[str, Any], X: npt.ArrayLike, n_components: int = 3, *, figure: "Figure | None" = None
 ) -> "Figure":
-    """Draw the scores of all points of the plane around the rows of X, one panel a component [chin2007, Table II].
+    """Draw the scores of all points of the plane around the rows of X, one panel per component [chin2007, Table II].
 
-    One row a model; signs are those of the first model, so that equal components look equal.
+    There is one row of panels per model. The signs of components are those of the first model, so that equal components
+    look equal.
+
+    Parameters
+    ----------
+    models : mapping of str to estimator
+        Fitted models by name.
+    X : array-like of shape (n_samples, 2)
+        Rows with two features.
+    n_components : int, default=3
+        The number of components to draw.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If the rows do not have two features.
+
+    References
+    ----------
+    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+    Processing 16 (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = mercer.KernelPCA(2, kernel="rbf").fit(X)
+    >>> figure = mercer.plots.score_contours({"exact": model}, X, 2)
+    >>> len(figure.axes)
+    2
     """
     rows = np.asarray(X, np.float64)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise ValueError(f"Contours need rows with two features; these have the shape {rows.shape}.")
+        raise ValueError(f"Contours need rows with two features; got {rows.shape}.")
     figure = canvas(figure, 2.4 * n_components, 2.2 * len(models))
     across, up = _grid(rows)
     plane = np.column_stack([across.ravel(), up.ravel()])
@@ -109,6 +206,7 @@ def score_contours(
 
 
 def _grid(rows: Array) -> tuple[Array, Array]:
+    """Return the coordinates of a grid over the rows and a margin around them."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     space = _MARGIN * np.where(high > low, high - low, 1.0)
     across, up = np.meshgrid(*(np.linspace(a, b, _GRID) for a, b in zip(low - space, high + space, strict=True)))

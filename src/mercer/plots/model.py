@@ -1,4 +1,4 @@
-"""Figures of a fitted model: where it puts the rows, and how fast its eigenvalues fall."""
+"""Figures of a fitted model: the scores of rows, and the eigenvalues."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from mercer.plots.canvas import ACCENT, INK, PALE, canvas, plain_axes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_CLASSES = 10  # colours that an eye tells apart
+_MOST_CLASSES = 10  # colours that are easy to distinguish
 
 
 def scores(
@@ -21,7 +21,37 @@ def scores(
     components: tuple[int, int] = (0, 1),
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw the rows by two of their components, coloured by class or by value."""
+    """Draw the rows by their scores on two components, coloured by class or by value.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted model with `transform`.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,) or None, default=None
+        A class or a number per row, shown by colour. Up to ten different values are drawn as classes, each with its
+        name; more are drawn on a colour scale. None: one colour for all rows.
+    components : tuple of two int, default=(0, 1)
+        The components on the horizontal and on the vertical axis, counted from 0.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> model = mercer.KernelPCA(3, kernel="rbf").fit(X)
+    >>> figure = mercer.plots.scores(model, X, X[:, 0] > 0)
+    >>> figure.axes[0].get_xlabel()
+    'component 0'
+    """
     figure = canvas(figure, 5, 4)
     first, second = components
     projected = np.asarray(estimator.transform(X))[:, [first, second]]
@@ -39,7 +69,7 @@ def scores(
 
 
 def _by_class(axes: Any, projected: Any, labels: Any, classes: Any) -> None:
-    """Colour each class and write its name at its median, so that no legend has to be decoded."""
+    """Colour each class and write its name at its median, so that no legend is needed."""
     from matplotlib import colormaps
     from matplotlib.patheffects import withStroke
 
@@ -60,7 +90,30 @@ def _by_class(axes: Any, projected: Any, labels: Any, classes: Any) -> None:
 
 
 def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
-    """Draw the share of the variance that each component holds, and the sum so far."""
+    """Draw the share of the variance that each component explains, and the cumulative sum.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted model with `explained_variance_ratio_`.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> model = mercer.KernelPCA(3, kernel="rbf").fit(X)
+    >>> figure = mercer.plots.spectrum(model)
+    >>> figure.axes[0].get_xlabel()
+    'component'
+    """
     figure = canvas(figure, 5, 3)
     shares = np.asarray(estimator.explained_variance_ratio_)
     sums = np.cumsum(shares)

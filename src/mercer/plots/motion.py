@@ -1,4 +1,4 @@
-"""Figures of moving bodies: joints and bones, frame by frame."""
+"""Figures of motions: joints and bones, frame by frame."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,49 @@ def stick_figures(
     size: float = 1.6,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw frames of motions as stick figures, one motion a row, seen from a side [guenter2006, figure 4].
+    """Draw frames of motions as stick figures, one row per motion [guenter2006, figure 4].
 
-    The second coordinate of a joint points up. `azimuth` turns the body around it, in degrees: 0 looks along the third
-    coordinate, 90 along the first. `behind` is what the motions should be. `size`: inches of a frame's height.
+    The second coordinate of a joint points up.
+
+    Parameters
+    ----------
+    rows : mapping of str to array-like of shape (n_frames, 3 * n_joints)
+        Motions by name. A row holds x, y, z of joint 0, then of joint 1, and so on.
+    parents : array-like of int, of shape (n_joints,)
+        The joint to which each joint is attached; -1 or the joint itself for the root.
+    behind : array-like of shape (n_frames, 3 * n_joints) or None, default=None
+        A motion drawn pale behind every row, such as the true one. None: nothing.
+    azimuth : float, default=50.0
+        The angle by which the body is turned around the vertical axis, in degrees. 0 looks along the third coordinate,
+        90 along the first.
+    size : float, default=1.6
+        The height of a frame, in inches.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If there is no motion, or its shape does not fit the number of joints.
+
+    References
+    ----------
+    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
+    Information Processing Systems 19 (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import plots
+    >>> frames = np.random.default_rng(0).normal(size=(4, 9))
+    >>> figure = plots.stick_figures({"three joints": frames}, [-1, 0, 1])
+    >>> len(figure.axes)
+    4
     """
     bones = _bones(parents)
     motions = {name: _seen(frames, len(np.asarray(parents)), azimuth) for name, frames in rows.items()}
@@ -52,7 +91,7 @@ def stick_figures(
 
 
 def _bones(parents: npt.ArrayLike) -> list[tuple[int, int]]:
-    """Return the pairs of joints that a line joins."""
+    """Return the pairs of joints that are connected by a line."""
     numbers = np.asarray(parents)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or (len(numbers) and numbers.max() >= len(numbers)):
         raise ValueError(
@@ -63,7 +102,7 @@ def _bones(parents: npt.ArrayLike) -> list[tuple[int, int]]:
 
 
 def _seen(frames: npt.ArrayLike, joints: int, azimuth: float) -> Array:
-    """Return what an eye sees, (frames, joints, 2)."""
+    """Return the coordinates after the rotation and the projection, (frames, joints, 2)."""
     given = np.asarray(frames, np.float64)
     if given.ndim != 2 or given.shape[1] != 3 * joints:
         raise ValueError(
@@ -76,5 +115,6 @@ def _seen(frames: npt.ArrayLike, joints: int, azimuth: float) -> Array:
 
 
 def _draw(axes: Any, joints: Array, bones: list[tuple[int, int]], colour: str, width: float) -> None:
+    """Draw the bones of one frame."""
     for a, b in bones:
         axes.plot(*joints[[a, b]].T, color=colour, linewidth=width, solid_capstyle="round")

@@ -1,4 +1,4 @@
-"""Figures of outlier detection: principal space with its boundary, control charts, precision and recall."""
+"""Figures of outlier detection: scores on two components with a boundary, control charts, precision and recall."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,42 @@ def principal_spaces(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw rows in the space of two components, with the circle that takes in all normal rows [kim2019, fig. 5, 7].
+    """Draw rows by two components, with the smallest circle that contains all normal rows [kim2019, fig. 5, 7].
 
     Components are in units of their standard deviations, so that the boundary of rule (28) is a circle. An outlier
-    inside of it is one that the rule cannot find without false alarms.
+    inside of the circle cannot be found by this rule without false alarms. There is one panel per model.
+
+    Parameters
+    ----------
+    models : mapping of str to estimator
+        Fitted models by name. Their first two components are drawn.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows.
+    kinds : array-like of shape (n_samples,)
+        The kind of each row: 0 for a normal row, 1 for an outlier by size, 2 for an outlier by pattern.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    References
+    ----------
+    [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
+    Analysis and Machine Intelligence (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> model = mercer.KernelPCA(3, kernel="rbf").fit(X)
+    >>> kinds = np.where(np.abs(X).max(axis=1) > 2.5, 1, 0)
+    >>> figure = mercer.plots.principal_spaces({"kernel PCA": model}, X, kinds)
+    >>> len(figure.axes)
+    1
     """
     figure, kinds = canvas(figure, 2.7 * len(models), 3.1), np.asarray(kinds)
     for i, (name, model) in enumerate(models.items()):
@@ -55,7 +87,33 @@ def control_chart(
 ) -> "Figure":
     """Draw T2 and SPE of rows in their order, each with its limit, and mark the rows whose p-value is at most alpha.
 
-    Limits are those of each statistic alone; alarms follow the detector's own score, which may combine both.
+    The limits are those of each statistic alone. Alarms follow the detector's own score, which may combine both.
+
+    Parameters
+    ----------
+    detector : KernelOutlierDetector
+        A fitted detector.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows.
+    alpha : float, default=0.01
+        The share of false alarms, from 0 to 1.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> detector = mercer.KernelOutlierDetector().fit(X)
+    >>> figure = mercer.plots.control_chart(detector, X, alpha=0.05)
+    >>> len(figure.axes)
+    2
     """
     figure = canvas(figure, 8, 4.5)
     values, limits = detector.statistics(X), detector.limits(alpha)
@@ -83,7 +141,29 @@ def precision_recall(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw precision against recall of one or more detectors, with the area under each curve."""
+    """Draw precision against recall of one or more detectors, with the area under each curve.
+
+    Parameters
+    ----------
+    scores : mapping of str to array-like of shape (n_samples,)
+        The scores of each detector. Higher means more normal, as `score_samples` returns them.
+    y : array-like of shape (n_samples,)
+        1 or True for outliers.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Examples
+    --------
+    >>> from mercer import plots
+    >>> figure = plots.precision_recall({"perfect": [0.9, 0.8, 0.1]}, [0, 0, 1])
+    >>> figure.axes[0].get_title(loc="left")
+    '1 outliers in 3 rows'
+    """
     from sklearn.metrics import auc, precision_recall_curve
 
     y = np.asarray(y).astype(bool)
@@ -106,11 +186,13 @@ def by_kind(axes: Any, X: Array, kinds: npt.NDArray[Any]) -> None:
 
 
 def _circle(axes: Any, radius: float) -> None:
+    """Draw a circle around the origin."""
     angle = np.linspace(0, 2 * np.pi, 200)
     axes.plot(radius * np.cos(angle), radius * np.sin(angle), color=INK, linewidth=0.9)
 
 
 def _plain(axes: Any, title: str, x: str, y: str) -> None:
+    """Set a title and labels, with two spines."""
     axes.set_title(title, loc="left", fontsize=9, color=INK)
     axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)

@@ -1,4 +1,4 @@
-"""Figures of robust models: which rows they believed."""
+"""Figures of robust models: the weights of the rows."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from mercer.plots.canvas import ACCENT, INK, canvas, plain_axes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WARM = "#d1495b"  # tells the contaminated rows from the others, also in grey
+_WARM = "#d1495b"  # of contaminated rows; differs from the other colour in grey too
 
 
 def sample_weights(
@@ -20,7 +20,39 @@ def sample_weights(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw the weight of every row in order, rows known to be contaminated marked [huang2011, figures 1(b) and 3]."""
+    """Draw the weight of every row in order, and mark contaminated rows [huang2011, figures 1(b) and 3].
+
+    Parameters
+    ----------
+    model : estimator or array-like of shape (n_samples,)
+        A fitted model with `weights_`, or the weights.
+    contaminated : array-like or None, default=None
+        A boolean per row, or the numbers of the contaminated rows. None: no row is marked.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If `contaminated` holds booleans, but not one per row.
+
+    References
+    ----------
+    [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+    Neurocomputing 74 (2011).
+
+    Examples
+    --------
+    >>> from mercer import plots
+    >>> figure = plots.sample_weights([1.0, 0.9, 0.1], contaminated=[2])
+    >>> figure.axes[0].get_xlabel()
+    'row'
+    """
     weights = np.asarray(getattr(model, "weights_", model), np.float64).ravel()
     bad = _marked(contaminated, len(weights))
     axes = plain_axes(canvas(figure, 7, 3.2), _title(weights, bad), "row", r"weight $\dot\psi(z)$")
@@ -36,6 +68,7 @@ def sample_weights(
 
 
 def _marked(contaminated: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
+    """Return one boolean per row: whether the row is contaminated."""
     given = np.asarray([] if contaminated is None else contaminated)
     if given.dtype == bool:
         if given.shape != (n,):
@@ -47,11 +80,13 @@ def _marked(contaminated: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]
 
 
 def _title(weights: Array, bad: npt.NDArray[np.bool_]) -> str:
+    """Return how many rows have a weight below one half."""
     low = weights < 0.5
     if not bad.any():
-        return f"{int(low.sum())} of {len(weights)} rows have less than half a vote"
-    return f"Less than half a vote: {int(low[bad].sum())} of {int(bad.sum())} contaminated rows, {_rest(low, bad)}"
+        return f"{int(low.sum())} of {len(weights)} rows have a weight below one half"
+    return f"Weight below one half: {int(low[bad].sum())} of {int(bad.sum())} contaminated rows, {_rest(low, bad)}"
 
 
 def _rest(low: npt.NDArray[np.bool_], bad: npt.NDArray[np.bool_]) -> str:
+    """Return how many of the rows that are not contaminated have a low weight."""
     return f"{int(low[~bad].sum())} of {int((~bad).sum())} others"

@@ -1,4 +1,4 @@
-"""Figures of online robust learning: how near the components come to the true ones, row by row."""
+"""Figures of online robust learning: how near the components are to the true ones, row by row."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from mercer.plots.canvas import INK, PALE, canvas, plain_axes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_RUNS = 8  # colours that an eye tells apart
+_MOST_RUNS = 8  # colours that are easy to distinguish
 _MOST_LABELLED = 60  # outliers that are marked one by one
 
 
@@ -24,9 +24,46 @@ def cosine_paths(
     title: str = "",
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw |cos| between estimated and true components over the rows read [huang2011, figures 1 and 2].
+    """Draw |cos| between estimated and true components against the rows read [huang2011, figures 1 and 2].
 
-    One panel a component, one line a run; ticks at the foot mark outliers. A gap is a value that is not finite.
+    There is one panel per component and one line per run. Short lines at the bottom mark outliers. A line has a gap
+    where a value is not finite.
+
+    Parameters
+    ----------
+    runs : mapping of str to array-like of shape (m, r) or (m,)
+        The values of |cos| of each run: one row per time, one column per component.
+    times : array-like of shape (m,)
+        How many rows were read before each value.
+    outliers : array-like of int, default=()
+        The numbers of the rows that are outliers.
+    title : str, default=""
+        The title of the figure.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If there is no run, or a run does not have one row per time.
+
+    References
+    ----------
+    [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+    Neurocomputing 74 (2011).
+
+    Examples
+    --------
+    >>> from mercer import plots
+    >>> runs = {"robust": [0.2, 0.7, 0.99], "plain": [0.2, 0.6, 0.8]}
+    >>> figure = plots.cosine_paths(runs, [10, 20, 30], outliers=[14])
+    >>> figure.axes[0].get_ylabel()
+    '|cos|'
     """
     if not runs:
         raise ValueError("There is nothing to draw: give at least one run, {'name': values}.")
@@ -47,6 +84,7 @@ def cosine_paths(
 
 
 def _columns(values: npt.ArrayLike, m: int, name: str) -> Array:
+    """Return the values of a run as a matrix with one column per component, after a check of its shape."""
     path = np.asarray(values, np.float64)
     path = path[:, None] if path.ndim == 1 else path
     if path.ndim != 2 or len(path) != m:
@@ -55,6 +93,7 @@ def _columns(values: npt.ArrayLike, m: int, name: str) -> Array:
 
 
 def _draw_runs(axes: Any, paths: dict[str, Array], steps: Array) -> None:
+    """Draw one line per run."""
     from matplotlib import colormaps
 
     colours = colormaps["tab10"](np.arange(_MOST_RUNS + 2))
@@ -67,7 +106,7 @@ def _draw_runs(axes: Any, paths: dict[str, Array], steps: Array) -> None:
 
 
 def _mark_outliers(axes: Any, outliers: Array) -> None:
-    """Draw a short line at the foot of the panel for every outlier; many of them as a pale band of lines."""
+    """Draw a short line at the bottom of the panel for every outlier; many of them in a pale colour."""
     if outliers.size:
         many = outliers.size > _MOST_LABELLED
         axes.vlines(outliers, 0.0, 0.04, color=PALE if many else INK, linewidth=0.5 if many else 1.0, label="outliers")

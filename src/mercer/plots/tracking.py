@@ -1,4 +1,4 @@
-"""Figures of tracked objects, and of how well sets are told apart."""
+"""Figures of tracked objects, and ROC curves of verification."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from mercer.plots.canvas import ACCENT, INK, PALE, canvas, plain_axes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FOUND, _TRUE = "#ff9f1c", "#2ec4b6"  # bright on grey pictures, and told apart by lightness too
+_FOUND, _TRUE = "#ff9f1c", "#2ec4b6"  # bright on grey images, and of different lightness
 _LINES = (ACCENT, "#d1495b", "#2e8b57", "#8a6d3b", INK)
 
 
@@ -24,7 +24,45 @@ def track_strip(
     columns: int = 6,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw some frames, evenly spread from the first to the last, with the boxes found and, dashed, the true ones."""
+    """Draw some frames of a video with the boxes found and, dashed, the true ones.
+
+    The frames are evenly spread from the first to the last.
+
+    Parameters
+    ----------
+    frames : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3)
+        The video, grey or in colour.
+    boxes : array-like of shape (n_frames, 4)
+        The box found in each frame: x, y, width, height, in pixels.
+    truth : array-like of shape (n_frames, 4) or None, default=None
+        The true boxes; rows with NaN are not drawn. None: not known.
+    count : int, default=12
+        The number of frames to draw.
+    columns : int, default=6
+        The number of frames beside each other.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Raises
+    ------
+    ValueError
+        If there is not one box per frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import plots
+    >>> frames = np.random.default_rng(0).uniform(size=(8, 30, 40))
+    >>> boxes = np.tile([10, 8, 12, 12], (8, 1))
+    >>> figure = plots.track_strip(frames, boxes, count=4)
+    >>> len(figure.axes)
+    4
+    """
     pictures, found = np.asarray(frames), np.asarray(boxes, np.float64)
     if len(pictures) != len(found) or found.ndim != 2 or found.shape[1] != 4:
         raise ValueError(f"{len(pictures)} frames need as many boxes, one row x, y, w, h each; got {found.shape}.")
@@ -46,8 +84,9 @@ def track_strip(
 
 
 def _outline(axes: Any, box: npt.NDArray[np.float64], color: str, style: str) -> None:
+    """Draw the outline of one box."""
     x, y, w, h = box
-    x, y = x - 0.5, y - 0.5  # a picture is drawn with pixel (0, 0) around the origin
+    x, y = x - 0.5, y - 0.5  # an image is drawn with the centre of pixel (0, 0) at the origin
     across, down = [x, x + w, x + w, x, x], [y, y, y + h, y + h, y]
     axes.plot(across, down, style, color=color, linewidth=1.4, scalex=False, scaley=False)
 
@@ -57,7 +96,35 @@ def roc_curves(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw ROC curves of verification, best first in the legend [chin2007, figure 6(a)]."""
+    """Draw ROC curves of verification, the best first in the legend [chin2007, figure 6(a)].
+
+    Parameters
+    ----------
+    curves : mapping of str to object
+        Curves by name: objects with `false_accepts`, `true_accepts` and `area`, such as those of
+        `KernelMutualSubspace`.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    References
+    ----------
+    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+    Processing 16 (2007).
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from mercer import plots
+    >>> curve = SimpleNamespace(false_accepts=[0, 0.1, 1], true_accepts=[0, 0.9, 1], area=0.9)
+    >>> figure = plots.roc_curves({"faces": curve})
+    >>> figure.axes[0].get_xlabel()
+    'false accepts'
+    """
     order = sorted(curves, key=lambda name: -curves[name].area)
     title = "Right and wrong acceptances, over all thresholds"
     axes = plain_axes(canvas(figure, 5.2, 4.2), title, "false accepts", "true accepts")
