@@ -1,4 +1,4 @@
-"""The array types that every layer speaks of."""
+"""The array types that all layers use."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ Points = Any
 
 
 def is_sparse(points: Points) -> bool:
-    """Tell whether the rows are stored sparsely."""
+    """Tell whether the rows are a sparse matrix."""
     return bool(sp.issparse(points))
 
 
 def n_rows(points: Points) -> int:
-    """Count the rows of a dense or sparse matrix, or of a vector of indices."""
+    """Return the number of rows of a dense or sparse matrix, or of entries of a vector of indices."""
     return int(points.shape[0])
 
 
 def stack_rows(above: Points, below: Points) -> Points:
-    """Return the rows of both, one below the other; CSR if both are sparse."""
+    """Return the rows of both matrices, one below the other; CSR if both are sparse."""
     if is_sparse(above) and is_sparse(below):
         return sp.vstack([above, below], format="csr")
     return np.vstack([rows.toarray() if is_sparse(rows) else rows for rows in (above, below)])

@@ -1,4 +1,4 @@
-"""Show the progress of long computations: bars where rich or tqdm is installed, log lines elsewhere."""
+"""Show the progress of long computations: bars where rich or tqdm is installed, log lines otherwise."""
 
 import logging
 import sys
@@ -14,7 +14,7 @@ _PAUSE = 1.0  # seconds between two log lines of a stage
 
 
 def observers(verbose: bool | int) -> tuple[Observer, ...]:
-    """Return what shows progress: nothing for 0, a bar for 1, a log line a step for 2 and more."""
+    """Return what shows progress: nothing for 0, a bar for 1, a log line per step for 2 and more."""
     if not verbose:
         return ()
     if verbose > 1:
@@ -28,7 +28,7 @@ def observers(verbose: bool | int) -> tuple[Observer, ...]:
 
 
 class RichBars:
-    """One bar a stage, drawn by rich; the display ends with the last stage, or with this object."""
+    """One bar per stage, drawn by rich; the display ends with the last stage, or with this object."""
 
     def __init__(self, console: Any = None) -> None:
         from rich.console import Console
@@ -38,7 +38,7 @@ class RichBars:
         self._new: Callable[..., Any] = Progress
         self._open: list[Any] = []  # the display, while there is one
         self._tasks: dict[str, Any] = {}
-        # Solvers do not say that they are done, so a stage of unknown length ends when nobody listens.
+        # Solvers do not report their end, so a stage of unknown length ends when this object is deleted.
         weakref.finalize(self, _stop_all, self._open)
 
     def __call__(self, event: Event) -> None:
@@ -57,6 +57,7 @@ class RichBars:
         self._tasks.clear()
 
     def _start(self) -> Any:
+        """Open the display."""
         from rich.errors import LiveError
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
@@ -70,14 +71,14 @@ class RichBars:
         display = self._new(*columns, console=self._console)
         try:
             display.start()
-        except LiveError:  # somebody else draws on this console; tasks are counted but not shown
+        except LiveError:  # another display uses this console; tasks are counted but not shown
             display.disable = True
         self._open.append(display)
         return display
 
 
 class TqdmBars:
-    """One bar a stage, drawn by tqdm."""
+    """One bar per stage, drawn by tqdm."""
 
     def __init__(self, file: Any = None) -> None:
         from tqdm import tqdm
@@ -104,7 +105,7 @@ class TqdmBars:
 
 
 class LogLines:
-    """Log lines through the logger `mercer`, made visible where the program has not set up logging."""
+    """Log lines through the logger `mercer`; they are shown where the program has not set up logging."""
 
     def __init__(self, pause: float = _PAUSE) -> None:
         self._pause = pause
@@ -112,7 +113,7 @@ class LogLines:
         _make_visible()
 
     def __call__(self, event: Event) -> None:
-        """Log one event, unless the stage's last line is very recent."""
+        """Log one event, unless the previous line of the stage is very recent."""
         now = time.monotonic()
         if now - self._last.get(event.stage, -self._pause) < self._pause and not _is_last(event):
             return
@@ -121,33 +122,39 @@ class LogLines:
         LOGGER.info("%s: step %d%s %s(%.1f s)", event.stage, event.step, of, _spaced(event), event.seconds)
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing: log lines need no end."""
 
 
 def _is_last(event: Event) -> bool:
+    """Tell whether this is the last step of a stage."""
     return event.total is not None and event.step >= event.total
 
 
 def _residual(event: Event) -> str:
+    """Return the residual as text."""
     return "" if event.residual is None else f"residual {event.residual:.1e}"
 
 
 def _spaced(event: Event) -> str:
+    """Return the residual as text with a space after it."""
     text = _residual(event)
     return f"{text} " if text else ""
 
 
 def _stop_all(displays: list[Any]) -> None:
+    """End all displays."""
     while displays:
         displays.pop().stop()
 
 
 def _close_all(bars: dict[str, Any]) -> None:
+    """End all bars."""
     while bars:
         bars.popitem()[1].close()
 
 
 def _make_visible() -> None:
+    """Write log lines to standard error where the program has not set up logging."""
     if not LOGGER.hasHandlers():
         LOGGER.addHandler(logging.StreamHandler(sys.stderr))
     if not LOGGER.isEnabledFor(logging.INFO):

@@ -1,13 +1,13 @@
-"""The one form that every model ends in: components as linear combinations of mapped points.
+"""The form in which every fitted model is stored: components as linear combinations of mapped points.
 
 Component k is u_k = sum_i coef[k, i] phi(points[i]), the mean is sum_i nu[i] phi(points[i]), and
 
     project(x) = coef @ k(points, x) - offset        with offset = coef @ K @ nu.
 
-Everything that follows a fit (projection, residual, pre-image, distance between models, file) is written for this.
+Everything after a fit (projection, residual, pre-image, distance between models, file) is written for this form.
 
-A model made in the empirical kernel map, `empirical=True`, measures lengths there: with h = k(points, x), rows of coef
-are vectors like h, nu is the mean of h, gram = coef coef^T, and |h - nu|^2 stands for k'(x, x).
+A model in the empirical kernel map, `empirical=True`, measures lengths there: with h = k(points, x), rows of coef are
+vectors like h, nu is the mean of h, gram = coef coef^T, and |h - nu|^2 replaces k'(x, x).
 """
 
 from dataclasses import dataclass, fields, replace
@@ -26,7 +26,57 @@ _SMALL = 1e-12  # relative size below which a direction of the metric counts as 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A linear subspace of feature space with its mean, in terms of stored points."""
+    """A linear subspace of feature space with its mean, expressed by stored points.
+
+    Every fitted estimator has one as `expansion_`. Component k is u_k = sum_i coef[k, i] phi(points[i]), and the mean
+    is sum_i nu[i] phi(points[i]).
+
+    Parameters
+    ----------
+    points : ndarray or sparse matrix of shape (n_points, n_features)
+        The stored points; for a precomputed kernel the column numbers, (n_points,).
+    coef : ndarray of shape (n_components, n_points)
+        The coefficients of the components on the points.
+    offset : ndarray of shape (n_components,)
+        The inner products of the components with the mean.
+    eigenvalues : ndarray of shape (n_components,)
+        The eigenvalue of each component: its sum of squared scores over the training rows.
+    kernel : Kernel
+        The kernel.
+    n_seen : int
+        The number of rows that the model was fitted on.
+    gram : ndarray of shape (n_components, n_components)
+        The inner products of the components: the identity where they are orthonormal.
+    nu : ndarray of shape (n_points,) or None, default=None
+        The coefficients of the mean on the points. None: the model is not centred.
+    mean_norm : float, default=0.0
+        The squared norm of the mean.
+    trace : float or None, default=None
+        The total variation of the training rows, where it is known.
+    empirical : bool, default=False
+        Whether lengths are those of the vectors h = k(points, x) instead of those in feature space. Then `nu` is the
+        mean of h.
+
+    Attributes
+    ----------
+    n_components : int
+        The number of components.
+    n_points : int
+        The number of stored points.
+    gram_inverse : ndarray of shape (n_components, n_components)
+        The pseudo-inverse of `gram`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> expansion = mercer.KernelPCA(2, kernel="rbf", gamma=0.1).fit(X).expansion_
+    >>> expansion
+    Expansion(2 components on 50 points, kernel=RBF(gamma=0.1), n_seen=50)
+    >>> expansion.project(X).shape, expansion.residual(X).shape
+    ((50, 2), (50,))
+    """
 
     points: Points  # (m, d) dense or CSR; (m,) column numbers for a precomputed kernel
     coef: Array  # (r, m)
@@ -49,24 +99,38 @@ class Expansion:
 
     @property
     def n_components(self) -> int:
-        """Return the number of components."""
+        """The number of components."""
         return int(self.coef.shape[0])
 
     @property
     def n_points(self) -> int:
-        """Return the number of stored points."""
+        """The number of stored points."""
         return n_rows(self.points)
 
     @cached_property
     def _blocks(self) -> PointBlocks:
+        """The points, prepared for kernel values in float64."""
         return PointBlocks(self.kernel, self.points, np.float64)
 
     @cached_property
     def _single_blocks(self) -> PointBlocks:
+        """The points, prepared for kernel values in float32."""
         return PointBlocks(self.kernel, self.points, np.float32)
 
     def kernel_blocks(self, X: Points) -> PointBlocks:
-        """Return the points, prepared for blocks of the precision that X and the points share."""
+        """Return the points, prepared for kernel values with the rows of X in a precision that is sufficient.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        PointBlocks
+            The points in float32 where X is in float32 and the scores stay accurate to about six digits, otherwise in
+            float64.
+        """
         if isinstance(self.kernel, Precomputed):
             return PointBlocks(self.kernel, self.points, X.dtype)
         single = np.result_type(X.dtype, np.float32) == np.float32
@@ -76,8 +140,8 @@ class Expansion:
     def _single_is_enough(self) -> bool:
         """Whether kernel values in float32 give scores to 1e-6 of the rows' root mean square distance from the mean.
 
-        The coefficients multiply errors of kernel values: where they are large, as between points that nearly depend
-        on each other, float64 is needed whatever the rows are.
+        The coefficients multiply errors of kernel values. Where they are large, as between points that are nearly
+        linearly dependent, float64 is needed for all rows.
         """
         own = np.maximum(self.kernel.diagonal(self.points), 0.0)
         largest = float(np.abs(self.coef * np.sqrt(own)).sum(axis=1).max(initial=0.0))
@@ -85,7 +149,20 @@ class Expansion:
         return bool(error <= _SCORE_ERROR * np.sqrt((self.trace or 0.0) / self.n_seen))
 
     def combine(self, weights: Array, X: Points) -> Array:
-        """Return k(X, points) @ weights.T, chunk by chunk: peak memory is one tile; weights is (s, m)."""
+        """Return k(X, points) @ weights.T, computed in chunks of rows: peak memory is one tile.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_vectors, n_points)
+            Coefficients on the points, one vector per row.
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_vectors)
+            The inner products of phi(x) with the vectors.
+        """
         blocks = self.kernel_blocks(X)
         out = np.empty((n_rows(X), len(weights)))
         transposed = np.ascontiguousarray(weights.T, blocks.dtype)
@@ -97,13 +174,39 @@ class Expansion:
         return out
 
     def project(self, X: Points) -> Array:
-        """Return the scores of X, (n, r): the inner products of phi(x) - mean with the components."""
+        """Return the scores of X: the inner products of phi(x) - mean with the components.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The scores, in float32 where X is, otherwise in float64.
+        """
         scores = self.combine(self.coef, X) - self.offset
         typed: Array = scores.astype(np.result_type(X.dtype, np.float32), copy=False)
         return typed
 
     def project_with_norm(self, X: Points, diagonal: Array | None = None) -> tuple[Array, Array]:
-        """Return scores and k'(x, x) = |phi(x) - mean|^2, in one pass; `diagonal` gives k(x, x) where it is known."""
+        """Return scores and k'(x, x) = |phi(x) - mean|^2, computed together.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        diagonal : ndarray of shape (n_samples,) or None, default=None
+            The values k(x, x). None: they are computed.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_components)
+            The scores, in float64.
+        norms : ndarray of shape (n_samples,)
+            The squared distances from the mean.
+        """
         if self.empirical:
             return self._project_with_distance(X)
         own = self.kernel.diagonal(X) if diagonal is None else diagonal
@@ -127,28 +230,69 @@ class Expansion:
 
     @cached_property
     def gram_inverse(self) -> Array:
-        """Return the pseudo-inverse of the gram matrix, (r, r)."""
+        """The pseudo-inverse of the gram matrix, (r, r)."""
         return np.asarray(np.linalg.pinv(self.gram, rcond=_SMALL, hermitian=True))
 
     def residual(self, X: Points, diagonal: Array | None = None) -> Array:
-        """Return the squared distance of phi(x) from the subspace: k'(x, x) - y^T gram^+ y, never negative."""
+        """Return the squared distance of phi(x) from the subspace: k'(x, x) - y^T gram^+ y, never negative.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        diagonal : ndarray of shape (n_samples,) or None, default=None
+            The values k(x, x). None: they are computed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The squared distances.
+        """
         scores, norms = self.project_with_norm(X, diagonal)
         explained: Array = np.einsum("ij,ij->i", scores @ self.gram_inverse, scores)
         return np.maximum(norms - explained, 0.0)
 
     def reconstruct(self, scores: Array) -> Array:
-        """Return the coefficients on the points of mean + projection for given scores, (n, m)."""
+        """Return the coefficients on the points of mean + projection for given scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_components)
+            Scores, such as those of `project`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_points)
+            The coefficients.
+        """
         coefficients: Array = scores @ self.gram_inverse @ self.coef
         return coefficients if self.nu is None else coefficients + self.nu
 
     def inner(self, other: "Expansion") -> Array:
-        """Return the inner products of these components with another model's, (r, r')."""
+        """Return the inner products of these components with those of another model.
+
+        Parameters
+        ----------
+        other : Expansion
+            A model with an equal kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_components, n_components_of_other)
+            The inner products.
+
+        Raises
+        ------
+        ValueError
+            If the kernels differ, a kernel is precomputed, or empirical kernel maps have different landmarks.
+        """
         if self.empirical or other.empirical:
             return self._empirical_inner(other)
         against = other.combine(other.coef, self._rows_for(other))  # k(points, other points) other.coef^T
         return np.asarray(self.coef @ against)
 
     def _empirical_inner(self, other: "Expansion") -> Array:
+        """Return the inner products where lengths are those of an empirical kernel map."""
         points, others = self._rows_for(other), other.points
         same = points is others or (points.shape == others.shape and not (points != others).sum())
         if not (self.empirical and other.empirical and same):
@@ -159,6 +303,7 @@ class Expansion:
         return np.asarray(self.coef @ other.coef.T)
 
     def _rows_for(self, other: "Expansion") -> Points:
+        """Return the points, or fail where the other model cannot be compared with this one."""
         if isinstance(self.kernel, Precomputed) or isinstance(other.kernel, Precomputed):
             raise ValueError("Models of a precomputed kernel hold no points, so they cannot be compared or merged.")
         if self.kernel != other.kernel:
@@ -166,11 +311,28 @@ class Expansion:
         return self.points
 
     def with_gram(self) -> "Expansion":
-        """Return the same model with its gram matrix computed anew from the points."""
+        """Return the same model with its gram matrix computed again from the points.
+
+        Returns
+        -------
+        Expansion
+            The model.
+        """
         return replace(self, gram=_symmetric(self.inner(self)))
 
     def transformed(self, matrix: Array) -> "Expansion":
-        """Return the model with components matrix @ components; matrix is (r', r)."""
+        """Return the model with the components matrix @ components.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n_new, n_components)
+            The coefficients of the new components on the old ones.
+
+        Returns
+        -------
+        Expansion
+            The model with the new components.
+        """
         return replace(
             self,
             coef=matrix @ self.coef,
@@ -182,8 +344,13 @@ class Expansion:
     def orthonormalised(self) -> "Expansion":
         """Return the model with the orthonormal basis of the same subspace that is nearest to its components.
 
-        Where components depend on each other there is none; then the rows are as near to one as the subspace allows,
-        and their gram matrix is a projector instead of the identity.
+        Where components are linearly dependent there is no such basis. Then the result is as near to one as the
+        subspace allows, and its gram matrix is a projector instead of the identity.
+
+        Returns
+        -------
+        Expansion
+            The model with the new components.
         """
         values, vectors = np.linalg.eigh(self.gram)
         keep = values > _SMALL * max(values[-1], 0.0)
@@ -191,7 +358,18 @@ class Expansion:
         return replace(self.transformed(root), eigenvalues=self.eigenvalues)
 
     def truncated(self, n_components: int) -> "Expansion":
-        """Return the model with only its first components."""
+        """Return the model with only its first components.
+
+        Parameters
+        ----------
+        n_components : int
+            The number of components to keep.
+
+        Returns
+        -------
+        Expansion
+            The smaller model.
+        """
         r = n_components
         return replace(
             self,
@@ -203,6 +381,7 @@ class Expansion:
 
 
 def _symmetric(matrix: Array) -> Array:
+    """Return the mean of a matrix and its transpose."""
     return np.asarray(0.5 * (matrix + matrix.T))
 
 

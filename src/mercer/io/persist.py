@@ -1,4 +1,4 @@
-"""Model files: safetensors with a versioned JSON header, a checksum over every byte, and atomic writes."""
+"""Model files: safetensors with a versioned JSON header, a checksum over all bytes, and atomic writes."""
 
 import hashlib
 import json
@@ -47,14 +47,14 @@ Path = str | os.PathLike[str]
 
 
 def save(estimator: Any, path: Path) -> None:
-    """Write a fitted estimator to a file, so that the old or the new model is there whatever happens."""
+    """Write a fitted estimator to a file; after a failure the file holds either the old or the new model."""
     arrays: Arrays = {}
     node = _encode_model(estimator, arrays)
     write_model(path, {**node, "mercer": __version__}, arrays)
 
 
 def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dict[str, Any]:
-    """Turn an estimator into a node; one that it holds as a parameter goes without state, a fitted one with it."""
+    """Convert an estimator to a node: one that it holds as a parameter without state, a fitted one with state."""
     name = type(estimator).__name__
     if not is_allowed(estimator, CLASSES | PREPARED):
         raise NotSaveableError(
@@ -75,10 +75,43 @@ def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dic
 
 
 def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
-    """Read an estimator that `save` wrote.
+    """Read an estimator that its method `save` wrote.
 
-    A file that is truncated, altered, oversized or foreign raises a ModelFileError that says what is wrong.
-    A path that cannot be opened raises the OSError that says why, such as FileNotFoundError.
+    The file cannot run code: it holds arrays and JSON, and only the classes of this package are created. Every byte is
+    checked against a checksum.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    max_bytes : int, default=17179869184
+        The largest size of a file that is read; by default 16 GiB.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is truncated, altered, too large, or no model file. The message says what is wrong.
+    OSError
+        If the file cannot be opened, for example `FileNotFoundError`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = mercer.KernelPCA(2, kernel="rbf").fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.mercer")
+    ...     model.save(path)
+    ...     same = mercer.load(path)
+    >>> np.array_equal(same.transform(X), model.transform(X))
+    True
     """
     header, arrays = read_model(path, max_bytes)
     with _about(path):
@@ -86,7 +119,7 @@ def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int = 0) -> Any:
-    """Make the estimator that a node describes."""
+    """Create the estimator that a node describes."""
     if depth > _MAX_MODELS:
         raise ModelFileError(f"its models are nested deeper than {_MAX_MODELS} levels. {_AGAIN}")
     cls = resolve(node.get("class"), CLASSES | PREPARED)
@@ -107,10 +140,10 @@ def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int
 
 
 def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a JSON-able header and named arrays to a file, atomically.
+    """Write a header that JSON can hold and named arrays to a file, atomically.
 
-    A temporary file beside the target is written, synced and renamed over it. A symbolic link is followed.
-    A killed process may leave `.mercer-*.tmp` behind; a later save to the same path removes it after an hour.
+    A temporary file beside the target is written, synced and renamed to the target. A symbolic link is followed. A
+    killed process may leave a file `.mercer-*.tmp`; a later save to the same path removes it after an hour.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
@@ -126,7 +159,7 @@ def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
 
 
 def read_model(path: Path, max_bytes: int = MAX_BYTES) -> tuple[dict[str, Any], Arrays]:
-    """Read the header and the arrays of a model file, after checking every byte of it."""
+    """Read the header and the arrays of a model file, after a check of all its bytes."""
     if not stat.S_ISREG(os.stat(os.fspath(path)).st_mode):  # opening a pipe would wait for its writer
         raise ModelFileError(f"Cannot load {path}: it is no regular file. Give the path of a saved model.")
     with _about(path), open(path, "rb") as file:
@@ -144,6 +177,7 @@ def read_model(path: Path, max_bytes: int = MAX_BYTES) -> tuple[dict[str, Any], 
 
 @contextmanager
 def _about(path: Path) -> Iterator[None]:
+    """Put the path in front of the message of a ModelFileError."""
     try:
         yield
     except ModelFileError as error:
@@ -151,6 +185,7 @@ def _about(path: Path) -> Iterator[None]:
 
 
 def _serialise(header: Mapping[str, Any], arrays: Arrays) -> tuple[bytes, memoryview]:
+    """Return the prefix of the file, with an unknown checksum, and the bytes of the arrays."""
     try:
         text = json.dumps(header, allow_nan=False)
         # safetensors writes the memory as it lies, so any other order than C would be scrambled.
@@ -162,6 +197,7 @@ def _serialise(header: Mapping[str, Any], arrays: Arrays) -> tuple[bytes, memory
 
 
 def _prefix(text: str, described: bytes) -> bytes:
+    """Return the length of the header and the header, in a fixed order."""
     # safetensors would write the metadata in random order; like this, the same model is the same file.
     metadata = {"format": FORMAT, "version": VERSION, "checksum": _UNKNOWN, "header": text}
     comma = b"" if described == b"{}" else b","
@@ -172,6 +208,7 @@ def _prefix(text: str, described: bytes) -> bytes:
 
 
 def _around_checksum(data: bytes, prefix: bytes, checksum: str) -> tuple[memoryview, memoryview]:
+    """Return the bytes before and after the checksum."""
     # A quote inside a JSON string is escaped, so this text can only be the key and its value.
     field = f'"checksum":"{checksum}"'.encode()
     if prefix.count(field) != 1:
@@ -182,6 +219,7 @@ def _around_checksum(data: bytes, prefix: bytes, checksum: str) -> tuple[memoryv
 
 
 def _digest(*pieces: memoryview) -> str:
+    """Return the SHA-256 checksum of some pieces."""
     digest = hashlib.sha256()
     for piece in pieces:
         digest.update(piece)
@@ -189,6 +227,7 @@ def _digest(*pieces: memoryview) -> str:
 
 
 def _read_prefix(file: BinaryIO, size: int, max_bytes: int) -> bytes:
+    """Read the header of a file, after a check of its size."""
     if size > max_bytes:
         raise ModelFileError(f"it has {size} bytes, the limit is {max_bytes}. To load it, pass max_bytes={size}.")
     first = file.read(8)
@@ -206,6 +245,7 @@ def _read_prefix(file: BinaryIO, size: int, max_bytes: int) -> bytes:
 
 
 def _metadata(prefix: bytes, size: int) -> dict[str, str]:
+    """Return the metadata of a header, after a check of format, version and size."""
     head = _json_object(prefix[8:], "its header")
     metadata = head.pop("__metadata__", None)
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
@@ -226,6 +266,7 @@ def _metadata(prefix: bytes, size: int) -> dict[str, str]:
 
 
 def _data_bytes(head: dict[str, Any]) -> int:
+    """Return how many bytes the arrays take, as the header says."""
     try:
         return max((int(entry["data_offsets"][1]) for entry in head.values()), default=0)
     except (LookupError, TypeError, ValueError, OverflowError) as error:
@@ -233,6 +274,7 @@ def _data_bytes(head: dict[str, Any]) -> int:
 
 
 def _json_object(text: str | bytes, what: str) -> dict[str, Any]:
+    """Parse a JSON object, or say that the file is damaged."""
     try:
         value = json.loads(text.decode("utf-8") if isinstance(text, bytes) else text)
     except (ValueError, RecursionError) as error:
@@ -243,10 +285,12 @@ def _json_object(text: str | bytes, what: str) -> dict[str, Any]:
 
 
 def _header(text: str) -> dict[str, Any]:
+    """Return the description of the model."""
     return _json_object(text, "the description of its model")
 
 
 def _arrays(data: bytes) -> Arrays:
+    """Return the arrays of the file."""
     try:
         return dict(tensors.load(data))
     except Exception as error:  # of whatever type: the file comes from anywhere
@@ -254,6 +298,7 @@ def _arrays(data: bytes) -> Arrays:
 
 
 def _decoded(header: dict[str, Any], part: str, arrays: Arrays, version: str, depth: int) -> dict[str, Any]:
+    """Return the values of one part of a node: its parameters or its state."""
     nodes = header.get(part)
     if not isinstance(nodes, dict):
         raise ModelFileError(f"the description of its model has no {part}. {_AGAIN}")
@@ -266,6 +311,7 @@ def _decoded(header: dict[str, Any], part: str, arrays: Arrays, version: str, de
 
 
 def _replace(target: str, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write a temporary file beside the target and rename it to the target."""
     folder, name = os.path.split(target)
     # A digest of the name keeps the temporary name short and tells whose it is.
     stem = f".mercer-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}-"
@@ -286,6 +332,7 @@ def _replace(target: str, pieces: Iterable[bytes | memoryview]) -> None:
 
 
 def _sync_folder(folder: str) -> None:
+    """Write the entries of a folder to the disk."""
     if os.name == "nt":  # Windows cannot open a folder, and its rename is journaled
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -296,6 +343,7 @@ def _sync_folder(folder: str) -> None:
 
 
 def _remove_stale(folder: str, stem: str, before: float) -> None:
+    """Remove old temporary files that killed processes left."""
     # Another process may be saving to the same path right now; its file is young, and stays.
     for name in os.listdir(folder):
         if name.startswith(stem) and name.endswith(".tmp"):

@@ -1,4 +1,4 @@
-"""Kernel functions and the operators made of them."""
+"""Kernel functions, and operators that are made of them."""
 
 from mercer.kernels.functions import (
     RBF,
@@ -27,6 +27,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> type[Kernel]:
+    """Return the wavelet kernel, which needs PyWavelets and is loaded only when it is asked for."""
     if name == "Wavelet":  # needs PyWavelets, so it is loaded only when asked for
         from mercer.kernels.wavelet import Wavelet
 

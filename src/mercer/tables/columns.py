@@ -1,4 +1,4 @@
-"""What the columns of a table are like, from one reading of its rows: means, spreads, and what a user should know."""
+"""Properties of the columns of a table, from one reading of its rows: means, spreads, and what a user should know."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,13 +13,13 @@ _MOST_OF_ALL = 0.9  # share of the variance of all columns; one column with more
 
 
 class ColumnSummary:
-    """Counts, means, spreads and ranges of columns, by chunks of rows, without cells that are NaN."""
+    """Counts, means, spreads and ranges of columns, computed by chunks of rows, without cells that are NaN."""
 
     def __init__(self) -> None:
         self._n = 0  # rows
 
     def update(self, X: Array) -> "ColumnSummary":
-        """Take note of further rows, (n, d)."""
+        """Add further rows, (n, d)."""
         X = np.asarray(X, np.float64)
         if not len(X):
             return self
@@ -31,6 +31,7 @@ class ColumnSummary:
         return self
 
     def _begin(self, d: int) -> None:
+        """Set all sums to zero for d columns."""
         self._count, self._mean, self._squares = np.zeros(d), np.zeros(d), np.zeros(d)
         self._low, self._high = np.full(d, np.inf), np.full(d, -np.inf)
         self._size = np.zeros(d)  # the largest absolute values: squares are in units of theirs, and do not overflow
@@ -38,7 +39,7 @@ class ColumnSummary:
         self._rises, self._falls = np.ones(d, bool), np.ones(d, bool)
 
     def _follow_order(self, X: Array) -> None:
-        """Note which columns count up or down in whole numbers, without a repetition."""
+        """Record which columns count up or down in whole numbers, without a repetition."""
         whole = (np.round(X) == X).all(axis=0)
         joined = X if self._last is None else np.vstack([self._last, X])
         self._rises &= whole & (joined[1:] > joined[:-1]).all(axis=0)
@@ -46,6 +47,7 @@ class ColumnSummary:
         self._last = X[-1:]
 
     def _add(self, X: Array) -> None:
+        """Add rows to counts, means, squares and ranges."""
         there = ~np.isnan(X)
         count = there.sum(axis=0)
         low = np.where(there, X, np.inf).min(axis=0)
@@ -73,7 +75,7 @@ class ColumnSummary:
         return len(self._mean) if self._n else 0
 
     def filling(self, names: Sequence[str]) -> Array:
-        """Return the mean of each column, which stands for missing cells, or say which column has none."""
+        """Return the mean of each column, which replaces missing cells; fail for a column without any value."""
         empty = [names[i] for i in map(int, np.flatnonzero(self._count == 0))]
         if empty:
             raise DataFileError(f"No row has a value in the column {', '.join(empty)}. Leave it out with --exclude.")
@@ -92,6 +94,7 @@ class ColumnSummary:
 
     @property
     def _nonzero(self) -> Array:
+        """The largest absolute values, with 1 for columns of zeros."""
         return np.where(self._size > 0, self._size, 1.0)
 
     def _relative_variances(self) -> Array:
@@ -107,7 +110,7 @@ class ColumnSummary:
         return [] if self._n < _FEW else [int(i) for i in np.flatnonzero(self._rises | self._falls)]
 
     def dominant(self) -> tuple[int, float] | None:
-        """Return the column that holds nearly all of the variance of three and more columns, and its share."""
+        """Return the column that has nearly all of the variance of three or more columns, and its share."""
         if not self._n or len(self._size) < 3 or not self._size.max() > 0:
             return None
         variances = self._relative_variances() * (self._size / self._size.max()) ** 2

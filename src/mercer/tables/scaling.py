@@ -1,4 +1,4 @@
-"""Scaling of columns, as data: fitted once, applied to every later row."""
+"""Scaling of columns: computed once, applied to every later row."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from mercer.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Rows less their mean, in units of each feature's spread."""
+    """Subtracts the mean of each column and divides by its unit."""
 
     mean: Array  # (d,)
     unit: Array  # (d,)
 
     @classmethod
     def of(cls, X: Array, kind: str | bool) -> "Scaling":
-        """Return the scaling of these rows: "variance" (or True), "soft", or False for none at all."""
+        """Return the scaling of these rows: "variance" (or True), "soft", or False for none."""
         if kind is False:
             return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
         X = X.astype(np.float64, copy=False)
@@ -30,5 +30,5 @@ class Scaling:
         return cls(mean, np.where(unit > rounding, unit, 1.0))
 
     def __call__(self, X: Array) -> Array:
-        """Return scaled rows, in the precision that they came in."""
+        """Return scaled rows, in the precision of the rows."""
         return np.asarray((X - self.mean) / self.unit, X.dtype)
