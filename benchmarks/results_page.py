@@ -15,9 +15,9 @@ from PIL import Image
 
 from mercer.version import __version__
 from papers import catalogue
-from papers.comparison import GOOD, Comparison
+from papers.comparison import count_good
 from papers.experiment import Experiment
-from papers.report import shown
+from papers.report import markdown_row, shown
 from papers.result import DONE, Result, load_result
 
 _WIDTH = 820  # pixels of a committed picture, at most
@@ -56,8 +56,8 @@ def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
     yield "| work | experiments run | compared | agree, hold or exceed | do not |\n|---|---|---|---|---|"
     for key in catalogue.KEYS:
         results = [result for (k, _), (_, result, _) in found.items() if k == key and result is not None]
-        lines = [line for result in results for line in _compared(result)]
-        good = sum(line.verdict in GOOD for line in lines)
+        lines = [line for result in results for line in result.judged]
+        good = count_good(lines)
         count = sum(k == key for k, _ in found)
         yield (
             f"| [{catalogue.paper(key).title}](#{key}) | {len(results)} of {count} | {len(lines)} | {good} | "
@@ -69,7 +69,7 @@ def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
     for key in catalogue.KEYS:
         for row in catalogue.coverage(key):
             cells = (key, row.item, row.what, row.experiment or "-", row.status)
-            yield f"| {' | '.join(_cell(text) for text in cells)} |"
+            yield markdown_row(cells)
     yield "\n</details>\n"
 
 
@@ -90,8 +90,8 @@ def _experiment(key: str, one: Experiment, result: Result | None, folder: Path |
     for name, caption in list(result.captions.items())[:1]:
         _shrink(folder / f"{name}.png", pictures / f"{key}_{one.name}.png")
         yield f"![{one.title}]({_PICTURES}/{key}_{one.name}.png)\n\n*{caption}*\n"
-    lines = _compared(result)
-    good = sum(line.verdict in GOOD for line in lines)
+    lines = result.judged
+    good = count_good(lines)
     yield (
         f"<details><summary>{good} of {len(lines)} comparisons agree, hold or are exceeded "
         f"({result.scale} size, {result.seconds:.0f} s)</summary>\n"
@@ -99,17 +99,9 @@ def _experiment(key: str, one: Experiment, result: Result | None, folder: Path |
     yield "| quantity | paper | ours | verdict | note |\n|---|---|---|---|---|"
     for line in lines:
         cells = (line.quantity, shown(line.paper), shown(line.ours), line.verdict, line.note)
-        yield f"| {' | '.join(_cell(text) for text in cells)} |"
+        yield markdown_row(cells)
     yield from (f"\n- {text}" for text in (*one.differences, *result.remarks))
     yield "\n</details>\n"
-
-
-def _compared(result: Result) -> list[Comparison]:
-    return [line for line in result.comparisons if line.is_judged]
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _peers(bench: Path, pictures: Path) -> Iterator[str]:

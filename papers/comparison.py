@@ -71,3 +71,8 @@ def reading(quantity: str, ours: float | str, note: str = "") -> Comparison:
 def not_judged(lines: Iterable[Comparison]) -> list[Comparison]:
     """Return the lines without their verdicts: what was found on substitute data says nothing about the paper."""
     return [replace(line, verdict=NOT_JUDGED, within=None) if line.is_judged else line for line in lines]
+
+
+def count_good(lines: Iterable[Comparison]) -> int:
+    """Count the lines that agree with the paper, hold, or exceed it."""
+    return sum(line.verdict in GOOD for line in lines)

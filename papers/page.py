@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mercer.version import __version__
 from papers import catalogue
-from papers.comparison import FAILS, GOOD, OPEN, WORSE, Comparison, Value
+from papers.comparison import FAILS, GOOD, OPEN, WORSE, Comparison, Value, count_good
 from papers.experiment import Experiment
 from papers.report import HEAD, shown
 from papers.result import DONE, Result, load_result
@@ -54,10 +54,10 @@ def summary(out: Path) -> str:
 
 def _opening(found: dict[tuple[str, str], Result | None]) -> str:
     done = [result for result in found.values() if result is not None and result.state == DONE]
-    lines = [line for result in done for line in result.comparisons if line.is_judged]
+    lines = [line for result in done for line in result.judged]
     replaced = sum(bool(result.substitutes) for result in done)
     note = f" {replaced} of them on substitute data, without verdicts." if replaced else ""
-    good = sum(line.verdict in GOOD for line in lines)
+    good = count_good(lines)
     scales = sorted({result.scale for result in done}) or ["none"]
     links = "".join(
         f"<tr><td><a href='#{key}-{name}'>{escape(key)}:{escape(name)}</a></td>"

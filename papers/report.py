@@ -1,7 +1,7 @@
 """Tables and figures of one experiment as files: CSV, Markdown, PNG and SVG."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -41,9 +41,15 @@ def csv_table(lines: Sequence[Comparison]) -> str:
 
 def markdown_table(lines: Sequence[Comparison]) -> str:
     """Return the comparisons as a Markdown table."""
-    rows: list[tuple[str, ...]] = [HEAD, ("---", "---:", "---:", "---:", "---:", "---", "---")]
-    rows += [tuple(shown(cell).replace("|", "\\|") for cell in _cells(line)) for line in lines]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    rows: list[Sequence[str]] = [HEAD, ("---", "---:", "---:", "---:", "---:", "---", "---")]
+    rows += [[shown(cell) for cell in _cells(line)] for line in lines]
+    return "".join(f"{markdown_row(row)}\n" for row in rows)
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    """Return one row of a Markdown table; bars and line ends within the cells do not end them."""
+    texts = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"| {' | '.join(texts)} |"
 
 
 def shown(value: Value) -> str:

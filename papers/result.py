@@ -35,6 +35,11 @@ class Result:
     warnings: list[str] = field(default_factory=list)
 
     @property
+    def judged(self) -> list[Comparison]:
+        """The lines of the table that have a verdict on a value or claim of the paper."""
+        return [line for line in self.comparisons if line.is_judged]
+
+    @property
     def summary(self) -> str:
         """One phrase: how many lines of the table agree with the paper, or why there is none."""
         if self.state != DONE:

@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 import json
-import os
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -11,18 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from mercer.io.whole_file import whole_file
 from mercer.version import __version__
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file beside its place and move it there, so that nobody ever finds half of it."""
+    """Write a file, and its folder if needed, so that a reader finds the complete file or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(data)
 
 
 def fingerprint(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.suite.plan import Objective, Record
+from papers.report import markdown_row
 
 
 def ratios(record: Record, records: Iterable[Record]) -> list[float]:
@@ -47,11 +48,11 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
     if objective.bar:
         text.append(f"Expected: {objective.bar}\n")
     head = ["data", "solver", "seconds", "times the fastest peer", *names, "MB"]
-    text += [_row(head), "|---" * len(head) + "|"]
+    text += [markdown_row(head), "|---" * len(head) + "|"]
     shown = _shown(records)
     for record in sorted(shown, key=lambda r: _ratio(r, records)) if objective.worst_first else shown:
         solver = f"{record.solver} (peer)" if record.peer else record.solver
-        text.append(_row([data_name(record), solver, *_cells(record, records, names)]))
+        text.append(markdown_row([data_name(record), solver, *_cells(record, records, names)]))
     if objective.growth:
         text.append("")
         text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
@@ -71,10 +72,6 @@ def _shown(records: list[Record]) -> list[Record]:
 def _ratio(record: Record, records: list[Record]) -> float:
     times = ratios(record, records)
     return float(np.median(times)) if times else np.inf
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _cells(record: Record, records: list[Record], names: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The array types that all layers use."""
+"""Array types and small array functions that every layer uses."""
 
 from typing import Any
 
@@ -27,3 +27,13 @@ def stack_rows(above: Points, below: Points) -> Points:
     if is_sparse(above) and is_sparse(below):
         return sp.vstack([above, below], format="csr")
     return np.vstack([rows.toarray() if is_sparse(rows) else rows for rows in (above, below)])
+
+
+def check_kernel_values(values: Array, what: str = "the training rows") -> Array:
+    """Return kernel values, or numbers computed from them; fail if one of them is NaN or infinite."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"Kernel values of {what} are not finite. Rescale the features (for example with StandardScaler) or lower "
+            "gamma, coef0 or degree."
+        )
+    return values

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, Points
+from mercer.arrays import Array, Points, check_kernel_values
 from mercer.engine.gains import Gain
 from mercer.engine.spectrum import orient
 from mercer.events import SILENT, Channel
@@ -93,11 +93,7 @@ def _degrees(tiles: SymmetricTiles) -> Array:
 
 
 def _inverse_root(degrees: Array) -> Array:
-    if not np.isfinite(degrees).all():
-        raise ValueError(
-            "The kernel matrix has values that are not finite. Rescale the features (for example with StandardScaler) "
-            "or lower gamma, coef0 or degree."
-        )
+    check_kernel_values(degrees)
     return np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
 
 

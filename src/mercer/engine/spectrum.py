@@ -61,9 +61,13 @@ def is_indefinite(values: Array, lowest: float, noise: float, limits: Thresholds
 
 
 def orient(vectors: Array) -> Array:
-    """Return the columns with signs such that the entry of largest size is positive, the first one if several."""
+    """Return the columns, each multiplied by its sign from `orientation`."""
+    return np.asarray(vectors * orientation(vectors))
+
+
+def orientation(vectors: Array) -> Array:
+    """Return one sign per column that makes its entry of largest size positive, the first one if there are several."""
     if vectors.size == 0:
-        return vectors
-    rows = np.argmax(np.abs(vectors), axis=0)
-    signs = np.sign(vectors[rows, np.arange(vectors.shape[1])])
-    return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
+        return np.ones(vectors.shape[1], vectors.dtype)
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
+    return np.where(largest < 0, -1.0, 1.0).astype(vectors.dtype)

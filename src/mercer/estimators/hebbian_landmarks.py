@@ -10,7 +10,14 @@ from mercer.arrays import Array, Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.validation import check_landmarks, check_rows, component_count, generator, validated
+from mercer.estimators.validation import (
+    MOST_COMPONENTS,
+    check_landmarks,
+    check_rows,
+    component_count,
+    generator,
+    validated,
+)
 from mercer.events import Channel, History
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
@@ -21,7 +28,6 @@ from mercer.solvers.hebbian.blocks import DivergedError, Guard, KhaState
 from mercer.solvers.hebbian.landmark_run import LandmarkRun, covariance_size, given_start, random_start, warm_start
 from mercer.solvers.hebbian.linear_blocks import LinearState, start_state
 
-MOST_COMPONENTS = 10
 _STREAM_LANDMARKS = 256
 _SAMPLE = 2000  # rows from which the size of the covariance is estimated
 
@@ -184,7 +190,7 @@ class LandmarkLearning(KernelDecomposition):
         self.eta0_, self.smd_rate_ = 0.0, 0.0
 
     def _count(self, n: int) -> int:
-        return component_count(self.n_components, n, MOST_COMPONENTS)
+        return component_count(self.n_components, n)
 
     def _count_quietly(self, n: int) -> int:
         return min(n, MOST_COMPONENTS if self.n_components is None else int(self.n_components))

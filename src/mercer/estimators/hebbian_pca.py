@@ -14,7 +14,7 @@ from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
 from mercer.estimators.advice import uneven, user_level
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
+from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian.blocks import DivergedError, Guard
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
@@ -23,7 +23,6 @@ _GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": 
 _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2
 _SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
 _LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
-_MOST_COMPONENTS = 10
 _LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
 
 
@@ -340,7 +339,7 @@ class HebbianPCA(KernelDecomposition):
         n, p = X.shape
         if self.init is not None:
             return self._given_weights(p)
-        r = min(n, _MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
+        r = min(n, MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
         if r > p and self.n_components is not None:
             warnings.warn(
                 f"n_components={r} exceeds the {p} features; {p} components are learned.",

@@ -14,6 +14,7 @@ from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.update_history import Record, UpdateHistory
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
+    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
@@ -29,8 +30,6 @@ from mercer.solvers.incremental.merge import merged
 from mercer.solvers.incremental.model import IncrementalModel, StreamOptions
 from mercer.solvers.incremental.reduced_set import Method
 from mercer.solvers.incremental.update import nothing_yet, updated
-
-_MOST_COMPONENTS = 10
 
 
 class IncrementalKernelPCA(KernelDecomposition):
@@ -275,7 +274,7 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     @property
     def _shown(self) -> int:
-        return _MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+        return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _options(self) -> StreamOptions:
         shown = self._shown

@@ -10,6 +10,7 @@ from mercer.arrays import Array, Points
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
+    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
@@ -21,8 +22,6 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.solvers.l1.fit import SignFit, SignOptions, fit_l1
 from mercer.solvers.l1.rivals import fit_linear_system, fit_projection_trick
-
-_MOST_COMPONENTS = 10
 
 
 class L1KernelPCA(KernelDecomposition):
@@ -210,7 +209,7 @@ class L1KernelPCA(KernelDecomposition):
         return self
 
     def _solve(self, kernel: Kernel, X: Points) -> tuple[Expansion, SignFit]:
-        r = min(X.shape[0], self.n_components or _MOST_COMPONENTS)
+        r = min(X.shape[0], self.n_components or MOST_COMPONENTS)
         common: dict[str, Any] = {
             "dtype": X.dtype,
             "center": self.center,

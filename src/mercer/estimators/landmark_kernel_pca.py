@@ -12,6 +12,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
+    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
@@ -26,8 +27,6 @@ from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.landmarks import SELECTIONS
 from mercer.solvers.landmark.learner import LandmarkLearner, LandmarkPlan
 from mercer.solvers.landmark.moments import project
-
-_MOST_COMPONENTS = 10
 
 
 @dataclass(eq=False)
@@ -332,7 +331,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _solve(self) -> Expansion:
         assert self._learner is not None
-        r = _MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+        r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
         expansion, freedom = self._learner.model(r, self.center)
         self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
         return expansion

@@ -16,6 +16,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
+    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
@@ -32,7 +33,6 @@ from mercer.preimage.methods import Anchors, feature_residual, find_preimages
 from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES, OnlineOptions, OnlineState, given_start
 from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
 
-_MOST_COMPONENTS = 10
 _LANDMARKS = 256
 _GROWTH = 1.25  # of the rows of an unfinished warm-up, after which they are looked at together again
 _WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
@@ -357,7 +357,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
     @property
     def _most(self) -> int:
-        return _MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+        return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _wait(self, rows: Points, space: Space | None) -> tuple[OnlineRun, Array]:
         """Return a run that stands for the rows of the warm-up so far, and their weights."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
+    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     check_rows,
@@ -13,8 +14,6 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.solvers.l1.rotation_invariant import R1Options, fit_r1
-
-_MOST_COMPONENTS = 10
 
 
 class R1KernelPCA(KernelDecomposition):
@@ -185,7 +184,7 @@ class R1KernelPCA(KernelDecomposition):
         self.expansion_, found = fit_r1(
             self._make_kernel(X),
             X,
-            min(X.shape[0], self.n_components or _MOST_COMPONENTS),
+            min(X.shape[0], self.n_components or MOST_COMPONENTS),
             dtype=X.dtype,
             options=R1Options(self.max_iter, float(self.tol)),
             center=self.center,

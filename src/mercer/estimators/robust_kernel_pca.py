@@ -33,8 +33,6 @@ from mercer.solvers.robust.batch import RobustFit, fit_robust
 from mercer.solvers.robust.space import FeatureRows, GivenMatrix, KernelRows, RowSpace
 from mercer.solvers.robust.start import fit_from_start
 
-_MOST_COMPONENTS = 10
-
 
 class RobustKernelPCA(KernelDecomposition):
     """Robust kernel PCA: outlying rows are down-weighted.
@@ -320,7 +318,7 @@ class RobustKernelPCA(KernelDecomposition):
     # -- what was asked for --------------------------------------------------------------------------------------
 
     def _count(self, n: int) -> int:
-        return component_count(self.n_components, n, _MOST_COMPONENTS)
+        return component_count(self.n_components, n)
 
     def _given(self, n: int) -> Array | None:
         if self.init is None:

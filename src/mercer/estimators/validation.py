@@ -36,9 +36,13 @@ COMPONENTS: list[Any] = [
     None,
 ]
 
+MOST_COMPONENTS = 10
+"""How many components are computed, at most, where n_components=None."""
+
 __all__ = [
     "COMPONENTS",
     "KERNEL_CONSTRAINTS",
+    "MOST_COMPONENTS",
     "OUTPUT_CONSTRAINTS",
     "Interval",
     "StrOptions",
@@ -153,12 +157,12 @@ def check_landmarks(landmarks: Any, n_features: int) -> Points:
     return given
 
 
-def component_count(wanted: int | None, n: int, most: int) -> int:
-    """Return how many components n points allow: `most` where none were asked for; a warning where too many were."""
+def component_count(wanted: int | None, n: int) -> int:
+    """Return how many of the wanted components n points allow, and warn if they allow fewer than wanted."""
     if wanted is not None and wanted > n:
         warnings.warn(
             f"n_components={wanted} exceeds the {n} points; {n} components are computed.",
             UserWarning,
             stacklevel=user_level(),
         )
-    return min(n, most if wanted is None else int(wanted))
+    return min(n, MOST_COMPONENTS if wanted is None else int(wanted))

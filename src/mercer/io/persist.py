@@ -5,8 +5,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 
 from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
 from mercer.io.codec import Arrays, decode, encode, is_allowed, resolve
+from mercer.io.whole_file import whole_file
 from mercer.version import __version__
 
 CLASSES: dict[str, str] = {
@@ -38,7 +39,6 @@ PREPARED = {"PreparedModel": "mercer.tables.prepared"}
 FORMAT, VERSION = "mercer", "1"
 MAX_BYTES = 16 * 2**30
 MAX_HEADER = 64 * 2**20  # the parsed header takes many times this; a file cannot ask for more memory
-STALE_SECONDS = 3600.0
 _MAX_MODELS = 4  # that hold each other
 _UNKNOWN = "0" * 64  # stands where the checksum goes
 _AGAIN = "Restore the file from a backup, or save the model again."
@@ -142,8 +142,7 @@ def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int
 def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a header that JSON can hold and named arrays to a file, atomically.
 
-    A temporary file beside the target is written, synced and renamed to the target. A symbolic link is followed. A
-    killed process may leave a file `.mercer-*.tmp`; a later save to the same path removes it after an hour.
+    A temporary file beside the target is written, synced and renamed over it, see `whole_file`.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
@@ -155,7 +154,9 @@ def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
             "Fit on an array without feature names."
         )
     before, after = _around_checksum(prefix, prefix, _UNKNOWN)
-    _replace(target, (before, _digest(before, after, data).encode(), after, data))
+    with whole_file(target) as file:
+        for piece in (before, _digest(before, after, data).encode(), after, data):
+            file.write(piece)
 
 
 def read_model(path: Path, max_bytes: int = MAX_BYTES) -> tuple[dict[str, Any], Arrays]:
@@ -308,46 +309,3 @@ def _decoded(header: dict[str, Any], part: str, arrays: Arrays, version: str, de
         else decode(node, arrays, key)
         for key, node in nodes.items()
     }
-
-
-def _replace(target: str, pieces: Iterable[bytes | memoryview]) -> None:
-    """Write a temporary file beside the target and rename it to the target."""
-    folder, name = os.path.split(target)
-    # A digest of the name keeps the temporary name short and tells whose it is.
-    stem = f".mercer-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}-"
-    temporary = os.path.join(folder, f"{stem}{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:  # unlike mkstemp, this leaves the mode to the umask
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-    _remove_stale(folder, stem, os.stat(target).st_mtime - STALE_SECONDS)
-
-
-def _sync_folder(folder: str) -> None:
-    """Write the entries of a folder to the disk."""
-    if os.name == "nt":  # Windows cannot open a folder, and its rename is journaled
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _remove_stale(folder: str, stem: str, before: float) -> None:
-    """Remove old temporary files that killed processes left."""
-    # Another process may be saving to the same path right now; its file is young, and stays.
-    for name in os.listdir(folder):
-        if name.startswith(stem) and name.endswith(".tmp"):
-            temporary = os.path.join(folder, name)
-            with suppress(OSError):
-                if os.stat(temporary).st_mtime < before:
-                    os.unlink(temporary)

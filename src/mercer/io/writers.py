@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy_format
 
 from mercer.errors import DataFileError, MissingExtraError
+from mercer.io.whole_file import whole_file
 
 Values = npt.NDArray[Any]  # (n, d), one chunk
 Names = Sequence[str] | None
@@ -71,14 +70,8 @@ def _complete_or_nothing(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as stream:
             yield stream
         return
-    path = path.resolve()
-    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
-    try:
-        with part.open("xb") as stream:
-            yield stream
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as stream:
+        yield stream
 
 
 def _npy(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:

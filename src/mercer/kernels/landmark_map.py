@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.kernels.functions import Kernel, Precomputed, RbfRows
 from mercer.kernels.tiles import PointBlocks, SymmetricTiles, available_threads, one_blas_thread
 
@@ -31,7 +31,7 @@ class LandmarkMap:
         """Return the map of given landmarks; m^2 kernel values and one eigendecomposition."""
         require_rows(kernel)
         tiles = SymmetricTiles(kernel, points, np.float64, 0, available_threads())
-        return cls(kernel, points, _inverse_root(_finite(tiles.dense()), tiles.blocks))
+        return cls(kernel, points, _inverse_root(check_kernel_values(tiles.dense(), "the landmarks"), tiles.blocks))
 
     def __repr__(self) -> str:
         return f"LandmarkMap({n_rows(self.points)} points, rank {self.rank}, kernel={self.kernel!r})"
@@ -139,12 +139,3 @@ def _rounding(C: Array, blocks: PointBlocks) -> Array:
         sums = half * C.sum(axis=1) + C @ half - 2.0 * half  # the diagonal is exact
         slack += 2.0 * _EPS * np.maximum(sums, 0.0)
     return slack
-
-
-def _finite(K: Array) -> Array:
-    if not np.isfinite(K).all():
-        raise ValueError(
-            "The kernel matrix of the landmarks has values that are not finite. Rescale the features (for example "
-            "with StandardScaler) or lower gamma, coef0 or degree."
-        )
-    return K

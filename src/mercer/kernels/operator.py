@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mercer.arrays import Array, IntArray
+from mercer.arrays import Array, IntArray, check_kernel_values
 from mercer.kernels.tiles import SymmetricTiles
 
 
@@ -126,14 +126,14 @@ class CentredOperator:
         if self._means is not None:
             return self.source.product(V)
         product, means = self.source.product_with(V, self.weights)
-        self._means = _checked_means(means)
+        self._means = check_kernel_values(means)
         return product
 
     @property
     def row_means(self) -> Array:
         """Return K w, the inner products of all points with the mean (zeros without centring)."""
         if self._means is None:
-            self._means = _checked_means(self.source.product_with(np.empty((self.shape[0], 0)), self.weights)[1])
+            self._means = check_kernel_values(self.source.product_with(np.empty((self.shape[0], 0)), self.weights)[1])
         return self._means
 
     @property
@@ -182,7 +182,7 @@ class CentredOperator:
         """Return K' as a float64 matrix, centred in place; for dense solvers and small problems."""
         K = self.source.dense().astype(np.float64, copy=False)
         if self._means is None:
-            self._means = _checked_means(K @ self.weights)
+            self._means = check_kernel_values(K @ self.weights)
         if self.center:
             K -= self.row_means[:, None]
             K -= self.row_means
@@ -205,7 +205,7 @@ class GivenOperator:
         self.weights = np.full(n, 1.0 / n)
         self.center = center
         self._raw_diagonal = np.diag(K).astype(np.float64)
-        self.row_means = _checked_means(K.mean(axis=0, dtype=np.float64))
+        self.row_means = check_kernel_values(K.mean(axis=0, dtype=np.float64))
         self.mean_norm = float(self.row_means.mean())
         if center:
             other_means = K.mean(axis=1, dtype=np.float64)
@@ -244,12 +244,3 @@ def _symmetrise(K: Array) -> float:
         K += K.T.copy()
         K *= 0.5
     return relative
-
-
-def _checked_means(means: Array) -> Array:
-    if not np.isfinite(means).all():
-        raise ValueError(
-            "The kernel matrix has values that are not finite. Rescale the features (for example with StandardScaler) "
-            "or lower gamma, coef0 or degree."
-        )
-    return means

@@ -8,7 +8,7 @@ import scipy.linalg
 
 from mercer.arrays import Array, Points
 from mercer.engine.gains import Gain
-from mercer.engine.spectrum import orient
+from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
@@ -168,7 +168,7 @@ def expand(kernel: Kernel, points: Points, tiles: VisitTiles, state: KhaState, o
         T = again @ first
         absent = values <= tiles.noise
         T[absent], values[absent] = 0.0, 0.0
-        T *= _signs(T @ AK)[:, None]
+        T *= orientation((T @ AK).T)[:, None]  # as in `KernelPCA`: the largest score of each component is positive
         A, AK = T @ A, T @ AK
     # A k'(x) = (A - (A 1) w^T) (k(x) - K w): the coefficients of centred vectors on the points themselves
     coef = A - np.outer(A.sum(axis=1), tiles.weights) if tiles.center else A
@@ -185,9 +185,3 @@ def expand(kernel: Kernel, points: Points, tiles: VisitTiles, state: KhaState, o
         mean_norm=tiles.mean_norm,
         trace=tiles.trace,
     )
-
-
-def _signs(scores: Array) -> Array:
-    """Return the signs that `KernelPCA` would choose: the largest score of each component is positive."""
-    oriented = orient(scores.T).T
-    return np.where(np.einsum("ij,ij->i", oriented, scores) < 0, -1.0, 1.0)

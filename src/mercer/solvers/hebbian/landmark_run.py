@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain
-from mercer.engine.spectrum import orient
+from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.landmark_map import LandmarkMap
@@ -75,7 +75,7 @@ class LandmarkRun:
         W, eigenvalues = presented(state, center, orthonormal)
         if orthonormal:  # signs as in `KernelPCA`, by scores; of the landmarks, since rows are gone
             scores = (space.own - (state.mean if center else 0.0)) @ W.T
-            W = W * np.where((orient(scores) * scores).sum(axis=0) < 0, -1.0, 1.0)[:, None]
+            W = W * orientation(scores)[:, None]
         mean = state.mean if center else np.zeros_like(state.mean)
         return Expansion(
             points=space.points,

@@ -9,6 +9,7 @@ import scipy.linalg
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain
+from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Linear
@@ -44,14 +45,8 @@ def principal_axes(W: Array, second_moment: Array) -> Axes:
     mixing, variances = np.zeros((len(W), len(W))), np.zeros(len(W))
     mixing[: len(values)] = vectors[:, ::-1].T @ whiten
     variances[: len(values)] = np.maximum(values[::-1], 0.0)
-    mixing *= _signs(mixing @ W)[:, None]
+    mixing *= orientation((mixing @ W).T)[:, None]
     return Axes(mixing @ W, variances, mixing)
-
-
-def _signs(components: Array) -> Array:
-    """Return the signs that make each row's entry of largest size positive."""
-    largest = np.abs(components).argmax(axis=1)
-    return np.where(components[np.arange(len(components)), largest] < 0, -1.0, 1.0)
 
 
 @dataclass(frozen=True)

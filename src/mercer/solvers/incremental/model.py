@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
-from mercer.engine.spectrum import clean_eigenvalues, orient, rounding_noise, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, orientation, rounding_noise, thresholds
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.solvers.incremental.reduced_set import Method
@@ -99,7 +99,7 @@ class IncrementalModel(Factors):
         offset = self.vectors[:s] @ self.mean_values
         scores = self.values[:s] - offset[:, None]
         # the signs of exact kernel PCA of the library
-        signs = np.where(np.einsum("ij,ji->i", scores, orient(scores.T)) < 0, -1.0, 1.0) * (values[:s] > 0)
+        signs = orientation(scores.T) * (values[:s] > 0)
         coef, shift = np.zeros((r, m)), np.zeros(r)
         coef[:s], shift[:s] = signs[:, None] * self.vectors[:s], signs * offset
         return Expansion(

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.arrays import Array, Points, n_rows, stack_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows, stack_rows
 from mercer.engine.moments import fading_weights
 from mercer.kernels.functions import Kernel
 from mercer.kernels.tiles import PointBlocks
@@ -24,10 +24,7 @@ _LEAST_SHARE = 1e-12  # squared length, of a vector's own, below which what is o
 _LEAST_SINGULAR = 1e-6  # of the largest: smaller eigenvalues count as zero everywhere in this library
 _STRAIGHT = 1e-12  # deviation from orthonormal components that is left alone
 _INDEFINITE = 1e-5
-_NOT_FINITE = (
-    "Kernel values of these rows are not finite. Rescale the features (for example with StandardScaler) or lower "
-    "gamma, coef0 or degree."
-)
+_NEW_ROWS = "these rows"  # in messages
 _NOT_DEFINITE = (
     "The kernel is not positive semi-definite on these data: a squared length in feature space is {:.3g}, beside "
     "{:.3g}. Use a positive definite kernel such as 'rbf'."
@@ -45,8 +42,7 @@ def factors_of_rows(blocks: PointBlocks, X: Points, forgetting: float, center: b
     N = 0.5 * (N + N.T)
     own = np.asarray(blocks.kernel.diagonal(X), np.float64)
     np.fill_diagonal(N, own)
-    if not np.isfinite(N).all():
-        raise ValueError(_NOT_FINITE)
+    check_kernel_values(N, _NEW_ROWS)
     fading = fading_weights(i, forgetting)
     w = np.ones(i) if fading is None else fading
     total = float(w.sum())
@@ -97,8 +93,7 @@ def joined(model: IncrementalModel, other: Factors, cross: Array, rank: int) -> 
     other.vectors^T other.vectors is the others' scaled covariance. One projection on the components is enough, as they
     are made orthonormal to rounding after every update.
     """
-    if not np.isfinite(cross).all():
-        raise ValueError(_NOT_FINITE)
+    check_kernel_values(cross, _NEW_ROWS)
     s = len(model.singular)
     diagonal = np.concatenate([model.diagonal, other.diagonal])
     U = np.hstack([model.vectors, np.zeros((s, len(other.nu)))])

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mercer.arrays import Array, IntArray, Points, is_sparse
+from mercer.arrays import Array, IntArray, Points, check_kernel_values, is_sparse
 from mercer.engine.signs import centre_rows, row_means
 from mercer.kernels.functions import Kernel, Linear
 from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
@@ -158,7 +158,7 @@ def _linear_residual(X: Points, center: bool, threads: int) -> tuple[Residual, C
     mean = Z.mean(axis=0) if center else np.zeros(Z.shape[1])
     means = Z @ mean
     largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
-    _check_finite(np.append(means, 4.0 * largest))  # centred rows are at most twice as long
+    check_kernel_values(np.append(means, 4.0 * largest))  # centred rows are at most twice as long
     Z -= mean
     residual = FeatureResidual(Z, smallest_square(largest) if center else 0.0, threads)
     weights = np.full(len(Z), 1.0 / len(Z))
@@ -170,21 +170,13 @@ def _centre(K: Array, center: bool, diagonal: Array, threads: int) -> Centring:
     n = len(K)
     weights = np.full(n, 1.0 / n)
     if not center:
-        _check_finite(diagonal)
+        check_kernel_values(diagonal)
         return Centring(False, weights, np.zeros(n), 0.0, float(diagonal.sum()))
     means = np.empty(n)
     bounds = np.linspace(0, n, threads + 1).astype(int)
     pieces = list(pairwise(bounds))
     run_in_threads(lambda _, rows: row_means(K, *rows, means), pieces, threads)
-    _check_finite(means)
+    check_kernel_values(means)
     level = float(means.mean())
     run_in_threads(lambda _, rows: centre_rows(K, means, level, *rows), pieces, threads)
     return Centring(True, weights, means, level, float((diagonal - 2.0 * means + level).sum()))
-
-
-def _check_finite(values: Array) -> None:
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "The kernel matrix has values that are not finite. Rescale the features (for example with StandardScaler) "
-            "or lower gamma, coef0 or degree."
-        )

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array, Points, is_sparse
-from mercer.engine.spectrum import orient, rounding_noise, thresholds
+from mercer.engine.spectrum import orientation, rounding_noise, thresholds
 from mercer.events import SILENT, Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Linear, Precomputed
@@ -147,7 +147,7 @@ def _sorted(A: Array, Y: Array) -> tuple[Array, Array]:
     values, turn = np.linalg.eigh(Y.T @ Y)
     turn = turn[:, np.argsort(-values, kind="stable")]
     turned = Y @ turn
-    signs = np.where(np.einsum("ij,ij->j", orient(turned), turned) < 0, -1.0, 1.0)
+    signs = orientation(turned)
     return (turn * signs).T @ A, turned * signs
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.engine.dense import leading_pairs
 from mercer.engine.moments import Moments, fading_weights
-from mercer.engine.spectrum import clean_eigenvalues, orient, rounding_noise, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, orient, orientation, rounding_noise, thresholds
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -29,10 +29,6 @@ _FEWEST, _MOST = 256, 4096  # rows of a block
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
 _LEAST_SHARE = 1e-10
-_NOT_FINITE = (
-    "Kernel values of these rows are not finite, or too large for their squares to be. Rescale the features (for "
-    "example with StandardScaler) or lower gamma, coef0 or degree."
-)
 
 
 # -- the moments of many rows ----------------------------------------------------------------------
@@ -70,8 +66,8 @@ def _block_slices(n: int, blocks: PointBlocks, n_jobs: int | None) -> list[slice
 
 
 def _finite(moments: Moments) -> Moments:
-    if not (np.isfinite(moments.total).all() and np.isfinite(np.diag(moments.product)).all()):
-        raise ValueError(_NOT_FINITE)
+    for sums in (moments.total, np.diag(moments.product)):
+        check_kernel_values(sums, "these rows, or their squares,")
     return moments
 
 
@@ -139,7 +135,7 @@ def _judged(values: Array, vectors: Array, landmarks: Array, moments: Moments) -
     noise = rounding_noise(max(1, round(weight)), abs(moments.own) / weight, np.float64)
     values = clean_eigenvalues(np.maximum(values, 0.0), 0.0, noise, thresholds(np.float64))
     scores = landmarks @ vectors
-    signs = np.where(np.einsum("ij,ij->j", orient(scores), scores) < 0, -1.0, 1.0)
+    signs = orientation(scores)
     return values, np.where(values[:, None] > 0, (vectors * signs).T, 0.0)
 
 
@@ -160,8 +156,7 @@ def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
 def check_kernel(kernel: Kernel, rows: Points) -> None:
     """Fail where kernel values between these rows will not be finite."""
     PointBlocks(kernel, rows, np.float64)  # fails where distances overflow
-    if not np.isfinite(kernel.diagonal(rows)).all():
-        raise ValueError(_NOT_FINITE)
+    check_kernel_values(kernel.diagonal(rows), "these rows")
 
 
 def exact_model(kernel: Kernel, X: Points, n_components: int, forgetting: float, center: bool) -> Expansion:
