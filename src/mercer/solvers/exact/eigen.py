@@ -1,4 +1,4 @@
-"""The leading eigenpairs of a centred kernel operator, by whichever solver suits its size."""
+"""The leading eigenpairs of a centred kernel operator, by the solver that suits its size."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
 
-_DENSE_ROWS = 300  # below this LAPACK needs milliseconds, whatever is asked
-_DENSE_SHARE = 8  # with more than an eighth of all pairs wanted LAPACK wins
+_DENSE_ROWS = 300  # with fewer rows LAPACK needs only milliseconds
+_DENSE_SHARE = 8  # LAPACK is faster when more than an eighth of all pairs is wanted
 _SMALLEST_BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 _WORKING_RESIDUAL = 1e-9
@@ -36,11 +36,11 @@ class EigenOptions:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenpairs as computed, not yet judged."""
+    """Eigenpairs as computed; noise is not yet set to zero."""
 
     values: Array  # (r,), descending
     vectors: Array  # (n, r)
-    lowest: float  # the smallest eigenvalue that came into sight
+    lowest: float  # the smallest eigenvalue that the solver has seen
     solver: str
     n_iter: int
 
@@ -50,7 +50,7 @@ def choose_solver(solver: str, n: int, n_pairs: int) -> str:
     small = n <= _DENSE_ROWS or n_pairs * _DENSE_SHARE > n
     if solver == "auto":
         return "dense" if small else "krylov"
-    # ARPACK cannot find all pairs, and a Krylov basis as wide as the matrix is the dense method in disguise
+    # ARPACK cannot find all pairs; a Krylov basis as wide as the matrix costs as much as the dense method
     return "dense" if n_pairs >= n or (solver == "krylov" and 2 * n_pairs > n) else solver
 
 
@@ -65,18 +65,18 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
                 return _arpack(operator, n_pairs, options)
             except ArpackNoConvergence:
                 raise
-            except ArpackError:  # a zero operator, for one, leaves it without a start vector
+            except ArpackError:  # for example, a zero operator leaves ARPACK without a start vector
                 pass
         return _krylov(operator, n_pairs, options, channel)
 
 
 def solve_share(operator: Operator, share: float, options: EigenOptions, channel: Channel = SILENT) -> Spectrum:
-    """Return just as many leading pairs as explain the given share of the trace."""
+    """Return the smallest number of leading pairs that explain the given share of the trace."""
     n, n_pairs = operator.shape[0], min(operator.shape[0], 16)
     while True:
         spectrum = solve(operator, n_pairs, options, channel)
         explained = np.cumsum(np.maximum(spectrum.values, 0.0))
-        # the last digits of the sum must not decide whether all components are enough
+        # rounding errors of the sum must not decide whether all components are enough
         enough = np.flatnonzero(explained >= share * operator.trace * (1.0 - 1e-10))
         if enough.size or n_pairs == n:
             kept = int(enough[0]) + 1 if enough.size else n_pairs
@@ -104,7 +104,7 @@ def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum
     start = _rng(options).uniform(-1.0, 1.0, n)
     values, vectors = eigsh(matrix, n_pairs, which="LA", tol=options.tol, maxiter=options.max_iter, v0=start)
     order = np.argsort(-values, kind="stable")
-    # ARPACK shows one end of the spectrum only: a short block Krylov run looks at the other
+    # ARPACK finds only the largest eigenvalues; a short block Krylov run estimates the smallest one
     probe = block_krylov(operator.matmul, start[:, None], 1, tol=0.0, floor=_eps(operator), max_iter=min(20, n))
     return Spectrum(values[order], vectors[:, order], probe.lowest, "arpack", products)
 

@@ -19,7 +19,7 @@ from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve, solve_shar
 
 @dataclass(frozen=True)
 class Fit:
-    """A solved model with what only its solver knows."""
+    """A fitted model and details of the solution."""
 
     expansion: Expansion
     eigenvectors: Array  # (n, r), unit length
@@ -57,7 +57,7 @@ def fit_exact(
     n_jobs: int | None = None,
     channel: Channel = SILENT,
 ) -> Fit:
-    """Solve kernel PCA on the rows of X; a float asks for that share of the total variation."""
+    """Solve kernel PCA on the rows of X; a float n_components is a share of the total variation."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     if isinstance(n_components, float):
@@ -76,8 +76,8 @@ def _judge(spectrum: Spectrum, operator: Operator, drop_zeros: bool) -> tuple[Ar
     if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
         warnings.warn(
             f"The kernel is indefinite on these data: it has an eigenvalue near {spectrum.lowest:.3g} beside the "
-            f"largest, {values.max(initial=0.0):.3g}. The components kept are positive, but distances and residuals in "
-            "feature space lose their meaning.",
+            f"largest, {values.max(initial=0.0):.3g}. The components kept are valid, but distances and residuals in "
+            "feature space are not.",
             IndefiniteKernelWarning,
             stacklevel=4,
         )

@@ -20,26 +20,26 @@ class DivergedError(ArithmeticError):
 
 @dataclass
 class Guard:
-    """Halves the gain where a block diverges; doubles it back, up to one, where blocks go well."""
+    """Halves the gain scale when a block diverges, and doubles it, up to one, when a block does not."""
 
     scale: float = 1.0
     halvings: int = 0
 
     def fail(self) -> None:
-        """Note a diverged block."""
+        """Halve the scale after a block that diverged."""
         self.scale *= 0.5
         self.halvings += 1
         if self.scale < 2.0**-_MAX_HALVINGS:
             raise DivergedError
 
     def succeed(self) -> None:
-        """Note a block that went well."""
+        """Double the scale, up to one, after a block that did not diverge."""
         self.scale = min(1.0, 2.0 * self.scale)
 
 
 @dataclass
 class KhaState:
-    """Where a run stands: coefficients and their products with K', and for SMD the same of their differentials."""
+    """State of a run: coefficients and their products with K', and the same for the differentials of SMD."""
 
     A: Array  # (r, l)
     AK: Array  # (r, l), A K'
@@ -86,18 +86,18 @@ def run_pass(state: KhaState, tiles: VisitTiles, visits: IntArray, gain: Gain, b
 class _Pass:
     """One pass in the coordinates of its visits. `S` stands for the stacked rows [A; B], or A alone.
 
-    Visits come in blocks, whose steps are computed together, and blocks in groups, between which kernel tiles are made:
-    what happens inside a group touches nothing outside until it is over.
+    The steps of one block of visits are computed together. Blocks form groups; kernel tiles are computed between
+    groups. Nothing outside a group changes until the group is finished.
     """
 
     def __init__(self, state: KhaState, gain: Gain, order: IntArray, n_visits: int) -> None:
         self.state, self.gain, self.order, self.n_visits = state, gain, order, n_visits
         self.length = state.A.shape[1]
-        self.base = gain.base(state.eigenvalues)  # [eq. 12]; once a pass
+        self.base = gain.base(state.eigenvalues)  # [eq. 12]; once per pass
         products = state.AK if state.BK is None else np.vstack([state.AK, state.BK])
-        self.SK = products[:, order]  # S K'; entries of later visits lack the injections of this pass until then
-        self.P: Array = np.eye(len(products))  # all left factors of this pass
-        self.left: Array = self.P  # that of the last group
+        self.SK = products[:, order]  # S K'; entries of later visits do not yet contain the injections of this pass
+        self.P: Array = np.eye(len(products))  # the product of all left factors of this pass
+        self.left: Array = self.P  # the left factor of the last group
         self.injected = np.zeros((len(products), n_visits))
 
     def group(self, start: int, stop: int, strip: Strip, block_size: int) -> None:
@@ -112,7 +112,7 @@ class _Pass:
         self.P, self.left = left @ self.P, left
 
     def _multiply(self, left: Array, past: slice) -> None:
-        """Multiply all that is kept of earlier visits by a left factor, a cached part at a time."""
+        """Multiply everything kept of earlier visits by a left factor, in parts that fit the cache."""
         for rows in (self.SK, self.injected):
             for first in range(past.start, past.stop, _GROUP):
                 part = slice(first, min(first + _GROUP, past.stop))
@@ -168,7 +168,7 @@ class _Pass:
         return self._aa.copy(), self._ab.copy()
 
     def finish_unvisited(self, start: int, stop: int, strip: Strip) -> None:
-        """Bring the products of samples that were not visited up to date."""
+        """Update the products of samples that were not visited."""
         padded = np.zeros((len(self.P), start))  # samples before these that were not visited have no injection
         padded[:, : self.n_visits] = self.injected
         self.SK[:, start:stop] = self.P @ self.SK[:, start:stop] + strip.gather(padded, self.left)

@@ -1,14 +1,16 @@
-"""Gains that need no tuning: the step a component takes in a pass, relative to the variation it is to find.
+"""Gains that need no tuning, relative to the variation of the data.
 
 Let c be the eigenvalues of the covariance in feature space, c = lambda / l. A step with gain eta multiplies the error
-in row i by about 1 - eta (c_i - c_k), and adds noise in proportion to eta. What is free of any scale is therefore
-eta0 |c|, and |c| = ||K'||_F / l is known to some ten per cent from a handful of products of K' with random vectors.
+in row i by about 1 - eta (c_i - c_k), and adds noise in proportion to eta. The quantity that does not depend on the
+scale of the data is therefore eta0 |c|. |c| = ||K'||_F / l is estimated to about ten per cent from a few products of
+K' with random vectors.
 
-With KHA/et (eq. 12) all rows converge at the rate eta0 |c| a sample, so eta0 |c| l is their number of e-foldings in
-the first pass: about 20 were best, or near it, on USPS digits (both kernels, 200 to 7291 rows), image patches,
-phonemes and process data; more than 0.06 a sample is never stable. Meta-descent starts at exp(rho) = e times its gain
-and finds its own way from there, best from 13; a row whose gain collapses goes on as in KHA/et. A constant gain has to
-trade the time that small eigenvalues need against noise; KHA/t starts high because its gain falls for all rows alike.
+With KHA/et (eq. 12) all rows converge at the rate eta0 |c| per sample, so eta0 |c| l is their number of e-foldings in
+the first pass: about 20 were best, or nearly best, on USPS digits (both kernels, 200 to 7291 rows), image patches,
+phonemes and process data; more than 0.06 per sample is never stable. Meta-descent starts at exp(rho) = e times its
+gain and adapts it; 13 was the best start. A row whose gain falls to almost zero continues as in KHA/et. A constant gain
+is a compromise between the time that small eigenvalues need and noise. KHA/t starts with a high gain because the gain
+of all its rows falls with time.
 """
 
 import numpy as np
@@ -19,10 +21,10 @@ from mercer.kernels.operator import Operator
 
 GAINS = ("constant", "t", "et", "smd")
 _FOLDS = 20.0  # e-foldings in the first pass
-_FASTEST = 0.06  # eta0 |c|: beyond it rows overshoot
+_FASTEST = 0.06  # eta0 |c|: with larger gains rows overshoot
 _META_FOLDS, _META_FASTEST = 13.0, 0.018  # the same for meta-descent, which starts with exp(rho) = e
 _CONSTANT, _FALLING = 0.005, 0.12
-_META = 0.06  # mu |c|, for a thousand rows; above 0.15 log-gains collapse now and then
+_META = 0.06  # mu |c|, for a thousand rows; above 0.15 log-gains sometimes fall without limit
 _META_ROWS = 1000
 _LOWEST = -4.0  # log-gain; good runs stay above -3
 _PROBES = 16
@@ -64,7 +66,7 @@ def _strength(name: str, length: int) -> float:
 
 
 def _patience(length: int) -> float:
-    """Return the factor of mu: few rows make noisy gradients of gains; with many, small changes add up in a pass."""
+    """Return the factor of mu: gradients of gains are noisy with few rows, and add up over many."""
     few = float(np.sqrt(length / _META_ROWS))
     return min(few, max(0.5, 1.0 / few))
 
@@ -78,8 +80,8 @@ def whitened(A: Array, AK: Array) -> tuple[Array, Array]:
     """Return rows of the same span that are orthogonal in feature space and have length 1/2, with their products.
 
     [guenter2006, Algorithm 1] starts from variance 1/(r l), "suitably small" for kernels with k(x, x) = 1 only. Length
-    1/2 is the same start for data of any scale, and orthogonal rows do not first have to part from the leading
-    component. Where the kernel matrix has fewer than r dimensions, the last rows are zero.
+    1/2 is the same start for data of any scale. Orthogonal rows do not all start near the leading component. If the
+    kernel matrix has fewer than r dimensions, the last rows are zero.
     """
     gram = AK @ A.T
     values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))

@@ -1,4 +1,4 @@
-"""The Kernel Hebbian Algorithm on a fixed set: passes until they change little, and the model that they lead to."""
+"""The Kernel Hebbian Algorithm on a fixed set: passes until they change little, and the resulting model."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -17,9 +17,9 @@ from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import DivergedError, KhaState, run_pass
 from mercer.solvers.hebbian.visits import VisitTiles
 
-_DEPENDENT = 1e-10  # of the largest eigenvalue of the cosines between rows: what lies below depends on others
-_JUDGED = 1e-4  # of the largest eigenvalue: components below are too small to ask for relative accuracy
-_CANCELLED = 1e-13  # of ||K'||^2: a difference below is rounding
+_DEPENDENT = 1e-10  # share of the largest eigenvalue of the cosines between rows; rows below it depend on others
+_JUDGED = 1e-4  # share of the largest eigenvalue; components below it are too small for a relative accuracy
+_CANCELLED = 1e-13  # share of ||K'||^2; smaller differences are rounding
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PassOptions:
 
 @dataclass
 class PassHistory:
-    """One value a pass."""
+    """Measures of a run, one value per pass."""
 
     change: list[float] = field(default_factory=list)  # relative change of the components
     unexplained: list[float] = field(default_factory=list)  # share of the total variation outside their span
@@ -66,7 +66,7 @@ def run_passes(
     rng: np.random.RandomState,
     channel: Channel = SILENT,
 ) -> KhaRun:
-    """Visit all samples once a pass, until a pass changes the components by at most tol > 0."""
+    """Visit all samples once per pass, until a pass changes the components by at most tol > 0."""
     history = PassHistory()
     meter = _ExcessMeter(tiles, len(state.A)) if options.excess else None
     n, started = tiles.shape[0], time.perf_counter()
@@ -74,7 +74,7 @@ def run_passes(
         before = replace(state, guard=replace(state.guard))
         order = rng.permutation(n) if options.shuffle else np.arange(n)
         try:
-            with one_blas_thread():  # products of a block are too small to share
+            with one_blas_thread():  # products of a block are too small for several threads
                 run_pass(state, tiles, order, gain, options.block_size)
         except DivergedError:
             return KhaRun(before, done - 1, history, True)
@@ -101,7 +101,7 @@ def _record(history: PassHistory, before: KhaState, after: KhaState, trace: floa
 def residual(tiles: VisitTiles, state: KhaState) -> float:
     """Return the largest |K' v - theta v| / theta among the best basis of the span; costs one product with K'.
 
-    Small for any set of eigenvectors, not only for the leading ones: it tells whether rows have settled.
+    It is small for any set of eigenvectors, not only for the leading ones: it shows whether rows have converged.
     """
     T, values = ritz(state.A, state.AK)
     present = values > max(tiles.noise, _JUDGED * float(values.max(initial=0.0)))
@@ -134,7 +134,7 @@ def ritz(A: Array, AK: Array) -> tuple[Array, Array]:
 
 
 class _ExcessMeter:
-    """E(A) / Emin - 1 [guenter2006, sec. 5], from one product with K' a pass."""
+    """E(A) / Emin - 1 [guenter2006, sec. 5], from one product with K' per pass."""
 
     def __init__(self, operator: VisitTiles, r: int) -> None:
         self._operator = operator
@@ -164,7 +164,7 @@ def expand(kernel: Kernel, points: Points, tiles: VisitTiles, state: KhaState, o
     A, AK, values = state.A, state.AK, state.eigenvalues
     if orthonormal:
         first, _ = ritz(A, AK)
-        again, values = ritz(first @ A, first @ AK)  # once more, for what rounding left where rows differ in size
+        again, values = ritz(first @ A, first @ AK)  # again, to remove rounding errors where rows differ in size
         T = again @ first
         absent = values <= tiles.noise
         T[absent], values[absent] = 0.0, 0.0

@@ -17,14 +17,14 @@ from mercer.solvers.hebbian.linear_passes import Outcome, presented, run_passes
 
 @dataclass
 class LandmarkRun:
-    """Where learning on landmarks stands."""
+    """State of learning on landmarks."""
 
     space: LandmarkMap
     state: LinearState
-    missing: float = 0.0  # sum over all rows of the squared length that the landmarks miss
+    missing: float = 0.0  # sum over all rows of the squared length outside the span of the landmarks
 
     def copy(self) -> "LandmarkRun":
-        """Return a run that can go on without changing this one."""
+        """Return a copy that can learn without changing this run."""
         return replace(self, state=self.state.copy())
 
     def stream(self, X: Points, gain: Gain, *, length: int, center: bool, block_size: int) -> None:
@@ -66,14 +66,14 @@ class LandmarkRun:
         )
 
     def saved(self) -> dict[str, object]:
-        """Return all but the landmarks, which are the model's points, as plain data."""
+        """Return everything as plain data except the landmarks, which are the model's points."""
         return {"root": self.space.root, "state": asdict(self.state), "missing": self.missing}
 
     def expansion(self, *, center: bool, orthonormal: bool) -> Expansion:
-        """Return the model that the state stands for, on the landmarks as points."""
+        """Return the model of the current state, on the landmarks as points."""
         state, space = self.state, self.space
         W, eigenvalues = presented(state, center, orthonormal)
-        if orthonormal:  # signs as in `KernelPCA`, by scores; of the landmarks, since rows are gone
+        if orthonormal:  # signs as in `KernelPCA`, from scores of the landmarks, since the rows are not kept
             scores = (space.own - (state.mean if center else 0.0)) @ W.T
             W = W * orientation(scores)[:, None]
         mean = state.mean if center else np.zeros_like(state.mean)
@@ -92,14 +92,14 @@ class LandmarkRun:
 
 
 def feature_rows(space: LandmarkMap, X: Points) -> "Array | LazyFeatures":
-    """Return phi_hat of all rows, held if they fit the budget, else made when they are asked for."""
+    """Return phi_hat of all rows, held in memory if they fit the budget, else computed at each access."""
     if 8 * n_rows(X) * space.rank <= memory_budget():
         return space.features(X)
     return LazyFeatures(space, X)
 
 
 class LazyFeatures:
-    """phi_hat of rows, made at each access: rows[index]."""
+    """phi_hat of rows, computed at each access: rows[index]."""
 
     def __init__(self, space: LandmarkMap, X: Points) -> None:
         self._space, self._X = space, X
@@ -124,7 +124,7 @@ def random_start(space: LandmarkMap, r: int, gain: Gain, rng: np.random.RandomSt
 
 
 def warm_start(space: LandmarkMap, r: int, X: Points, gain: Gain, center: bool) -> LandmarkRun:
-    """Return the state after the rows of X, learned in one go: the components of their covariance."""
+    """Return the state after the rows of X, learned together: the components of their covariance."""
     F = space.features(X)
     n, mean = n_rows(X), F.mean(axis=0) if center else np.zeros(space.rank)
     centred = F - mean

@@ -1,7 +1,7 @@
 """Hebbian learning on explicit rows, in exact blocks: Oja's rule, the generalised Hebbian algorithm, meta-descent.
 
-The rows are data, or features of data such as those of landmarks. A state goes through any number of calls of `learn`,
-and where the stream is cut into chunks and blocks makes no difference beyond rounding, unless the guard has to act.
+The rows are data, or features of data such as those of landmarks. Any number of calls of `learn` can follow
+each other. How the stream is cut into chunks and blocks makes no difference beyond rounding, unless the guard acts.
 """
 
 from collections.abc import Callable
@@ -19,19 +19,19 @@ from mercer.solvers.hebbian.row_blocks import Rows, less_mean, less_running_mean
 
 _BLOCKS: dict[str, Callable[..., int]] = {"gha": gha_block, "oja": oja_block}
 _SINGLE_STEPS: dict[str, Callable[..., int]] = {"gha": gha_rows, "oja": oja_rows, "normalised": normalised_rows}
-_SPREAD = 1e-2  # smallest to largest eigenvalue estimate, for gains that one limit must suit
+_SPREAD = 1e-2  # smallest ratio of an eigenvalue estimate to the largest, for gains with one common limit
 _AGE = 2  # the outputs of step t count t ** _AGE in `moment`: seven eighths of the weight lie in the last half of a run
 
 
 @dataclass
 class LinearState:
-    """Where a run stands; with W alone it has not begun."""
+    """State of a run; with W alone the run has not started."""
 
-    W: Array  # (r, p), one weight vector a row
+    W: Array  # (r, p), one weight vector per row
     mean: Array  # (p,)
     n: int = 0  # rows that the mean has seen
     total: float = 0.0  # sum of |x - mean|^2 over these rows
-    quartic: float = 0.0  # sum of |x - mean|^4, each with the mean of its time
+    quartic: float = 0.0  # sum of |x - mean|^4, each with the mean at that step
     t: int = 0  # steps
     squares: Array = field(default_factory=lambda: np.zeros(0))  # (r,), sum of y_i^2 over all steps
     lam: Array = field(default_factory=lambda: np.zeros(0))  # (r,), eigenvalue estimates at the start of the pass
@@ -48,17 +48,17 @@ class LinearState:
         self.moment = self.moment if len(self.moment) else np.zeros((r, r))
 
     def copy(self) -> "LinearState":
-        """Return a state that can go on without changing this one: learning replaces arrays."""
+        """Return a copy that can learn without changing this state: learning replaces arrays."""
         return replace(self, guard=replace(self.guard))
 
     @property
     def rows_that_count(self) -> float:
-        """Return how many equally long rows would carry the total as these do: n if all are, 1 for one giant."""
+        """Return the effective number of rows: n if all are equally long, near 1 if one is far longer than the rest."""
         return self.total * self.total / self.quartic if self.quartic > 0 else float(self.n)
 
     @property
     def eigenvalues(self) -> Array:
-        """Return the running means of y_i^2, (r,); all equal as long as nothing is known."""
+        """Return the running means of y_i^2, (r,); all equal before the first row."""
         return self.squares / self.t if self.t and self.squares.any() else np.ones(len(self.W))
 
     @property
@@ -75,7 +75,7 @@ def start_state(W: Array, gain: Gain) -> LinearState:
 
 
 def _fit_to(state: LinearState, gain: Gain) -> None:
-    """Give the state what the gain needs, and nothing else: the gain of a stream may be another than before."""
+    """Set the state to what this gain needs; the gain of a stream may differ from the one before."""
     if not isinstance(gain, MetaGain):
         state.B, state.rho = None, None
     elif state.B is None:
@@ -95,7 +95,7 @@ def learn(
     adaptive: bool = False,
     clip: float | None = None,
 ) -> None:
-    """Take one step a row, changing the state.
+    """Take one step per row, changing the state.
 
     rule: "gha" [guenter2006, eq. 2], "oja" (the subspace rule), or "normalised": Hebb's rule with explicit
     normalisation [lecture_notes]. `clip` limits each weight after each step. Meta-descent is for "gha" only.
@@ -103,14 +103,14 @@ def learn(
     center: subtract from each row the mean of all rows so far and itself, before its step.
     counted: the rows are in state.n, mean and total already, which stay: for further passes over a fixed set.
     adaptive: gains are divided by the mean of |x|^2 so far, and none exceeds 1 / |x|^2 of its row. A row x multiplies
-    weights along itself by 1 + gain |x|^2, so this makes a gain mean the same for data of any scale; lambda_i are then
-    not taken below a hundredth of the largest, since one limit serves all components.
+    weights along itself by 1 + gain |x|^2, so a gain then has the same effect for data of any scale. lambda_i are then
+    at least a hundredth of the largest one, since all components share one limit.
     """
     _fit_to(state, gain)
     run = _Run(state, gain, rule, length, center, counted, adaptive, clip)
     fits = max(1, TILE_BYTES // (8 * state.W.shape[1]))
     start, stop = 0, n_rows(rows)
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # what overflows is found, and undone
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # a block that overflows is undone
         while start < stop:
             left = length - state.t % length  # a block does not cross the end of a pass
             size = min(block_size, fits, left, stop - start)
@@ -120,7 +120,7 @@ def learn(
 
 @dataclass
 class _Run:
-    """The steps of one call of `learn`; the state changes once a block, when it went well."""
+    """The steps of one call of `learn`; the state changes once per block, if the block did not diverge."""
 
     state: LinearState
     gain: Gain
@@ -184,7 +184,7 @@ class _Run:
             try:
                 guard.fail()
             except DivergedError:
-                guard.scale = scale  # these rows are hopeless; the next ones need not be
+                guard.scale = scale  # these rows cannot be learned; the next ones perhaps can
                 raise
 
     def _attempt(self, rows: Rows, base: Array, factor: Array) -> Array | None:
@@ -219,7 +219,7 @@ class _Run:
         return Y
 
     def _record(self, Y: Array, t: Array, counts: Array) -> None:
-        """Add the outputs to the running moments; the first row of a stream is its own mean and says nothing."""
+        """Add the outputs to the running moments; the first row of a stream equals the mean and adds nothing."""
         state = self.state
         state.squares = state.squares + (Y * Y).sum(axis=0)
         freedom = _freedom(counts) if self.center else np.ones(len(t))
@@ -229,5 +229,5 @@ class _Run:
 
 
 def _freedom(counts: Array) -> Array:
-    """Return n / (n - 1): what makes the mean of |x - mean|^2 unbiased where the mean has seen x; 0 for n = 1."""
+    """Return n / (n - 1), which makes the mean of |x - mean|^2 unbiased if the mean includes x; 0 for n = 1."""
     return np.asarray(np.divide(counts, counts - 1.0, out=np.zeros_like(counts), where=counts > 1))

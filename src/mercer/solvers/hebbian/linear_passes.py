@@ -18,8 +18,8 @@ from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn
 from mercer.solvers.hebbian.row_blocks import Rows, less_mean
 
-_ABSENT = 1e-6  # share of the largest singular value of W below which a direction is not among its rows' span
-_JUDGED = 1e-4  # share of the total below which a component's variance is too small to ask for relative accuracy
+_ABSENT = 1e-6  # share of the largest singular value of W; smaller directions are not in the span of its rows
+_JUDGED = 1e-4  # share of the total; a smaller variance is too small for a relative accuracy
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def principal_axes(W: Array, second_moment: Array) -> Axes:
     """Return the principal axes within the span of W, given the second moment of y = W x.
 
     W = U S V^T and y = U S (V^T x), so V^T x has the moment S^-1 U^T E[y y^T] U S^-1; its eigenvectors turn V into the
-    axes. For the subspace rule nothing else says which rotation is meant; for the others it removes what is left of
+    axes. The subspace rule alone leaves the rotation open; for the other rules this removes the remaining
     correlations between components. The basis does not depend on the rotation of W.
     """
     U, s, _ = scipy.linalg.svd(W, full_matrices=False)
@@ -51,14 +51,14 @@ def principal_axes(W: Array, second_moment: Array) -> Axes:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What one reading of all rows says about the weights."""
+    """Measures of the weights from one reading of all rows."""
 
     second_moment: Array  # (r, r), of the outputs
     residual: float  # largest |C q - lambda q| / lambda among the principal axes q
 
 
 def count_rows(state: LinearState, X: Points, center: bool) -> None:
-    """Make the rows of a fixed set known to the state: their mean, number and total variation."""
+    """Store mean, number and total variation of a fixed set of rows in the state."""
     if center:
         state.mean = _mean(X)
     state.n, state.total, state.quartic = n_rows(X), 0.0, 0.0
@@ -110,7 +110,7 @@ def run_passes(
 
     Then the state's second moment is that of all rows with the weights as they are. `options` are those of `learn`.
     """
-    with one_blas_thread():  # the products are small, and idle threads of BLAS would spin beside the recursion
+    with one_blas_thread():  # the products are small, and idle BLAS threads would use processor time
         count_rows(state, X, center)
         done, found, diverged = 0, None, False
         while done < max_iter and not diverged and not (found is not None and found.residual <= tol):
@@ -136,7 +136,7 @@ def presented(state: LinearState, center: bool, orthonormal: bool) -> tuple[Arra
         axes = principal_axes(state.W, state.second_moment)
         components, variances = axes.components, axes.variances
     eigenvalues = variances * max(state.n - center, 0)
-    if orthonormal and eigenvalues.sum() > state.total:  # in the second moment late rows count more, in the total not
+    if orthonormal and eigenvalues.sum() > state.total:  # late rows count more in the second moment only
         eigenvalues = eigenvalues * (state.total / eigenvalues.sum())
     return components, eigenvalues
 
@@ -161,7 +161,7 @@ def linear_expansion(state: LinearState, center: bool, orthonormal: bool) -> Exp
 
 
 def _mean(X: Points) -> Array:
-    """Return the mean row, around the first one: exact however far the data are from the origin."""
+    """Return the mean row, computed relative to the first row: accurate for data far from the origin."""
     first = np.asarray(X[:1].toarray() if hasattr(X, "toarray") else X[:1], np.float64).ravel()
     total = np.zeros_like(first)
     for rows in row_slices(n_rows(X), 8 * X.shape[1]):

@@ -41,7 +41,7 @@ class DenseRows:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """The rows T X + c m^T, never formed: a mean is not sparse."""
+    """The rows T X + c m^T, never computed explicitly, because a mean is not sparse."""
 
     X: Points  # (b, p) CSR
     T: Array | None  # (b, b); None: the identity
@@ -72,7 +72,7 @@ class SparseRows:
 
     @property
     def is_accurate(self) -> bool:
-        """Tell whether the rows are not tiny beside what they are differences of."""
+        """Tell whether the centred rows are large enough, relative to rows and mean, for accurate products."""
         whole = self._squares.sum() + (self.m @ self.m) * (self.c @ self.c)
         return bool(whole <= _CANCELLED * self.norms.sum())
 
@@ -114,8 +114,8 @@ def less_mean(X: Points, mean: Array) -> Rows:
 def less_running_mean(X: Points, mean: Array, n: int) -> Centred:
     """Return the rows less the running mean, which has seen n rows before.
 
-    mean_j = mean + sum_{i <= j} (x_i - mean) / (n + j): sums of differences, so nothing cancels however far the data
-    are from the origin.
+    mean_j = mean + sum_{i <= j} (x_i - mean) / (n + j): sums of differences, so nothing cancels even if the data
+    are far from the origin.
     """
     counts = n + 1.0 + np.arange(n_rows(X))
     if is_sparse(X):

@@ -1,8 +1,8 @@
-"""Kernel rows for algorithms that visit samples one after another, at the cost of half a kernel matrix a pass.
+"""Kernel rows for algorithms that visit samples one after another, at the cost of half a kernel matrix per pass.
 
-In a pass, what a visited sample contributes to samples visited later is needed when they come, and what they contribute
-to it is needed only at the end. So each tile of K' between two groups of visits is made once and used for both: it
-belongs to the strip K'[order[start:stop], order[:stop]] of the later group.
+In a pass, the contribution of a visited sample to samples visited later is needed when these are visited; their
+contribution to it is needed only at the end. So each tile of K' between two groups of visits is computed once and used
+for both: it belongs to the strip K'[order[start:stop], order[:stop]] of the later group.
 """
 
 from collections import deque
@@ -29,20 +29,19 @@ class Strip(Protocol):
         """Return K' among the strip's own visits, (b, b)."""
 
     def gather(self, C: Array, left: Array) -> Array:
-        """Return C K'[P, S], (p, b): what coefficients on the visits before give at the strip's visits.
+        """Return C K'[P, S], (p, b): the products of coefficients on the visits before with the strip.
 
-        `left` is what the coefficients that were known when this strip was begun have been multiplied by since.
+        The coefficients that were known when this strip was started have since been multiplied by `left`.
         """
 
     def spread(self, C: Array, out: Array) -> None:
-        """Add C K'[S, P] to `out`, (p, start): what coefficients on the strip's visits give at the visits before."""
+        """Add C K'[S, P] to `out`, (p, start): the products of coefficients on the strip's visits."""
 
 
 class VisitTiles:
     """Strips of K' for consecutive groups of visits, in any order of samples; K' is held if it fits the budget.
 
-    `hold` decides otherwise. It is an operator itself, so that what else a solver needs of K' comes from the matrix
-    that is held.
+    `hold` overrides that. The object is an operator itself, so other products with K' use the matrix that is held.
     """
 
     def __init__(self, operator: Operator, hold: bool | None = None) -> None:
@@ -68,7 +67,7 @@ class VisitTiles:
 
     @property
     def rows_that_count(self) -> float:
-        """Return how many rows of equal length would spread the variation as unevenly: n for equal, 1 for one giant."""
+        """Return the effective number of rows: n if all are equally long, near 1 if one is far longer than the rest."""
         if self._held is not None:
             squares = np.diag(self._held)
         else:
@@ -106,7 +105,7 @@ class HeldStrips:
         return _HeldStrip(self._K[np.ix_(self._order[group], self._order[: group.stop])], group.start)
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: no threads were started."""
 
 
 class _HeldStrip:
@@ -122,7 +121,7 @@ class _HeldStrip:
 
 
 class MadeStrips:
-    """Strips that are made when they are needed; those of the next group while this one is computed with."""
+    """Strips computed when they are needed; the next strip is computed while the current one is in use."""
 
     def __init__(
         self,
@@ -131,7 +130,7 @@ class MadeStrips:
         mean_norm: float,
         order: IntArray,
         groups: list[slice],
-        space: tuple[list[Array], list[Array]],  # for tiles of even and of odd strips; grows, and serves the next pass
+        space: tuple[list[Array], list[Array]],  # for tiles of even and of odd strips; grows, and is used again
     ) -> None:
         self._source, self._means, self._mean_norm = source, means, mean_norm
         self._rows = source.blocks.rows[order]
@@ -143,15 +142,15 @@ class MadeStrips:
         self._next = self._begin(0, np.empty((0, 0)))
 
     def strip(self, number: int, known: Array) -> Strip:
-        """Return the strip of a group, and begin the next; groups come in turn, and a strip lasts until the next.
+        """Return the strip of a group, valid until the next call, and start the next; groups are asked for in order.
 
         `known`, (p, start), are the coefficients on the visits before this group. The next strip's tiles are multiplied
-        by them as soon as they are made, while they are in the cache.
+        by them as soon as they are computed, while they are in the cache.
         """
         strip = self._next
         strip.work.finish()
         if number + 1 < len(self._groups):
-            self._next = self._begin(number + 1, known.copy())  # the caller goes on changing it
+            self._next = self._begin(number + 1, known.copy())  # the caller continues to change it
         return strip
 
     def close(self) -> None:
@@ -232,7 +231,7 @@ class _MadeStrip:
         stop: int,
         known: int,  # visits whose coefficients were known at the start
         tiles: list[tuple[slice, Array]],
-        parts: list[Array],  # their products with the tiles, one by one: sums do not depend on who was first
+        parts: list[Array],  # their products with the tiles, one per tile, summed in a fixed order
         work: "_Work",
     ) -> None:
         self._strips, self.start, self.stop, self.work = strips, start, stop, work
@@ -263,7 +262,7 @@ class _MadeStrip:
 
     def spread(self, C: Array, out: Array) -> None:
         u, v = self._strips.shift(slice(self.start, self.stop), C)
-        for J, tile in self._between(0, self.start):  # all of it while a part of `out` is in the cache
+        for J, tile in self._between(0, self.start):  # complete one part of `out` while it is in the cache
             part = C @ tile
             part -= u[:, None]
             part -= v[:, None] * self._strips.means(J)
@@ -271,7 +270,7 @@ class _MadeStrip:
 
 
 class _Work:
-    """Jobs that other threads begin, and that whoever needs the result helps to finish."""
+    """Jobs that other threads start and that the thread that needs the results helps to finish."""
 
     def __init__(self, jobs: list[Callable[[], None]], pool: ThreadPoolExecutor | None, helpers: int) -> None:
         self._jobs = deque(jobs)

@@ -13,8 +13,8 @@ def merged(
 ) -> IncrementalModel:
     """Return the model that saw the rows of the first and then those of the second.
 
-    The covariance of all rows is that of [U1 S1, U2 S2, sqrt(n1 n2 / (n1 + n2)) (mean1 - mean2)]: (11) with the second
-    model's scaled components in the place of new rows. Then the common library is compressed.
+    The covariance of all rows is that of [U1 S1, U2 S2, sqrt(n1 n2 / (n1 + n2)) (mean1 - mean2)]: (11) with the
+    second model's scaled components instead of new rows. Then the common library is compressed.
     """
     cross = PointBlocks(kernel, second.points, np.float64).against(first.points)
     faded = first.faded(options.forgetting**second.seen)

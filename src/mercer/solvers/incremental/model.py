@@ -13,7 +13,7 @@ from mercer.solvers.incremental.reduced_set import Method
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How to follow a stream: the estimator's parameters, in the paper's letters r, (r + 1) p, and the rest."""
+    """Options for a stream: the estimator's parameters; comments give the letters of the paper."""
 
     rank: int  # r
     size: int  # (r + 1) p, points of the library after a compression
@@ -28,7 +28,7 @@ class StreamOptions:
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """A weighted sum of squares about its mean, as vectors^T vectors, with all that is known of their points."""
+    """A weighted sum of squares about its mean, as vectors^T vectors, on the points of a library."""
 
     points: Points  # (m, d), dense or CSR
     vectors: Array  # (k, m), coefficients on the points
@@ -36,7 +36,7 @@ class Factors:
     nu: Array  # (m,), coefficients of the mean; zeros where nothing is centred
     mean_values: Array  # (m,), inner products of the mean with the points
     diagonal: Array  # (m,), k(x, x) of the points
-    gram: Array | None  # (m, m), the library's kernel matrix where it is needed
+    gram: Array | None  # (m, m), the library's kernel matrix, if needed
     weight: float  # sum of the weights of the rows
     squares: float  # sum of their squares
     own: float  # sum of w k(x, x)
@@ -45,7 +45,7 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class IncrementalModel(Factors):
-    """The same with orthonormal vectors, and the singular values that they are to be multiplied by."""
+    """The same with orthonormal vectors and separate singular values."""
 
     singular: Array  # (k,), descending
 
@@ -56,16 +56,16 @@ class IncrementalModel(Factors):
 
     @property
     def freedom(self) -> float:
-        """What an unbiased variance divides eigenvalues by: n - 1 where all weights are one."""
+        """The divisor of eigenvalues for an unbiased variance: n - 1 if all weights are one."""
         return self.weight - self.squares / self.weight if self.weight > 0 else 0.0
 
     @property
     def trace(self) -> float:
-        """The whole variation, what components and library miss included: sum w k(x, x) - W |mean|^2."""
+        """The total variation, including the part outside components and library: sum w k(x, x) - W |mean|^2."""
         return max(self.own - self.weight * self.mean_norm, float(self.singular @ self.singular), 0.0)
 
     def residual(self, n_components: int) -> float:
-        """Return the mean squared distance of what was seen from the first components."""
+        """Return the mean squared distance of the rows seen from the first components."""
         explained = float(self.singular[:n_components] @ self.singular[:n_components])
         return max(self.trace - explained, 0.0) / self.weight if self.weight > 0 else 0.0
 
@@ -98,7 +98,7 @@ class IncrementalModel(Factors):
         values = clean_eigenvalues(values, 0.0, noise, thresholds(np.float64))
         offset = self.vectors[:s] @ self.mean_values
         scores = self.values[:s] - offset[:, None]
-        # the signs of exact kernel PCA of the library
+        # the same signs as exact kernel PCA of the library
         signs = orientation(scores.T) * (values[:s] > 0)
         coef, shift = np.zeros((r, m)), np.zeros(r)
         coef[:s], shift[:s] = signs[:, None] * self.vectors[:s], signs * offset

@@ -1,9 +1,9 @@
-"""Reduced sets made of the points themselves: backward elimination of the points that the vectors miss least.
+"""Reduced sets of the points themselves: points whose removal changes the vectors least are dropped one by one.
 
 Dropping point j moves the vectors sum_k w_k^2 |u_k - P u_k|^2 = sum_k (w_k alpha_kj)^2 / (M^-1)_jj away from the span
-of what is left, where alpha are the coefficients refitted by [chin2007, eq. 29] and M is the Gram matrix. Errors of
-successive drops add up (Pythagoras), so always dropping the cheapest is greedy in the true error. This is the
-non-iterative reduced set that the paper names as future work.
+of the other points, where alpha are the coefficients refitted by [chin2007, eq. 29] and M is the Gram matrix. Errors of
+successive drops add up (Pythagoras), so dropping the point with the smallest error is greedy in the true error. The
+paper mentions such a non-iterative reduced set as future work.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def kept_points(gram: Array, coef: Array, weights: Array, size: int) -> IntArray
         refitted = (coef / np.where(scale > 0, scale, 1.0)) @ unit[:, kept] @ inverse  # (29)
         refitted *= np.asarray(weights)[:, None]
         kept = np.delete(kept, drop_cheapest(inverse, np.ascontiguousarray(refitted), len(kept) - size))
-    return np.sort(kept) if len(kept) else np.zeros(1, np.intp)  # where no point has a length, any will do
+    return np.sort(kept) if len(kept) else np.zeros(1, np.intp)  # if no point has a length, any point is as good
 
 
 def independent_points(gram: Array) -> IntArray:
@@ -43,7 +43,7 @@ def _of_unit_length(gram: Array) -> tuple[Array, Array]:
 def _independent(unit: Array) -> tuple[IntArray, Array]:
     """Return independent points and the Cholesky factor of their Gram matrix, whose diagonal was one.
 
-    Points that a factorisation with pivoting has no use for are dependent.
+    Points that a pivoted factorisation does not use are dependent.
     """
     factor, failed = lapack.dpotrf(unit, lower=1)
     if not failed and np.diagonal(factor).min() ** 2 >= DEPENDENT:

@@ -1,9 +1,9 @@
-"""Reduced sets by pre-images [chin2007, IV-B]: points made so that few of them span the vectors.
+"""Reduced sets by pre-images [chin2007, IV-B]: new points, so that few of them span the vectors.
 
-One vector after the other gets its points, each the best for what the points before leave over (28), (30). A pre-image
-starts at the library's point of largest (27) and climbs from there. A point of the library is taken instead where that
-brings all vectors together closer: by (31) every point serves every vector, and a pre-image that fits one of them
-often lies almost in the span of what is there already.
+Each vector in turn gets its points. Each point is the best for the residual that the points before leave (28), (30). A
+pre-image starts at the library's point with the largest (27) and maximises (27) from there. A point of the library is
+taken instead if that reduces the residuals of all vectors together more: by (31) every point is used for every vector,
+and a pre-image that fits one vector often lies almost in the span of the points already chosen.
 """
 
 from dataclasses import dataclass
@@ -22,20 +22,20 @@ from mercer.solvers.incremental.point_elimination import DEPENDENT
 
 Passes = Literal["own", "sequential", "second", "shared"]
 
-_NEGLIGIBLE = 1e-15  # share of a vector's square: where (27) promises no more, rounding would decide
-STEPS, _RISE = 5, 1e-3  # of a climb: the comparison with the library's points needs no more digits
-_TRIAL_STEPS, _HOPELESS = 2, 0.7  # after two steps (27) is at 80 % of its end: less than this is not caught up
-_ORIGIN_ROWS = 32  # their median is a good enough centre, and cheap
+_NEGLIGIBLE = 1e-15  # share of a vector's square: a smaller gain by (27) would be decided by rounding
+STEPS, _RISE = 5, 1e-3  # tolerance of the maximisation: the comparison with the library's points needs no more digits
+_TRIAL_STEPS, _HOPELESS = 2, 0.7  # after two steps (27) is at about 80 % of its end: with less than this it cannot win
+_ORIGIN_ROWS = 32  # rows whose median is the centre; it is accurate enough, and cheap
 _RANK = 1e-12  # share of the largest squared norm below which a direction of the rows is rounding
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Coordinates in which rows are short: as many as there are features or rows, whichever are fewer.
+    """Coordinates that make rows short: their number is the smaller one of features and rows.
 
     With more features than rows these are the rows of a Cholesky factor of their inner products. Pre-images stay in the
-    span of the points, so nothing is lost, and a step costs n^2 instead of n d. With fewer features nothing is
-    gained, and Gram matrices would only cancel.
+    span of the points, so nothing is lost, and a step costs n^2 instead of n d. With fewer features than rows there is
+    no gain, and Gram matrices would lose digits.
     """
 
     shifted: Array  # (n, d), minus the origin
@@ -73,7 +73,7 @@ class Gaussian:
     """k(x, y) = exp(-|x - y|^2 / 2)."""
 
     def climb(self, rows: Array, half: Array, coef: Array, y: Array, values: Array, steps: int) -> float:
-        """Move y uphill on (27), write k(rows, y) and return the height."""
+        """Move y so that (27) rises, write k(rows, y) and return the value of (27)."""
         return float(climb_gaussian(rows, half, coef, y, values, steps, _RISE))
 
     def own(self, y: Array) -> float:
@@ -89,7 +89,7 @@ class Power:
     degree: float
 
     def climb(self, rows: Array, half: Array, coef: Array, y: Array, values: Array, steps: int) -> float:
-        """Move y uphill on (27), write k(rows, y) and return the height."""
+        """Move y so that (27) rises, write k(rows, y) and return the value of (27)."""
         return float(climb_power(rows, self.coef0, self.degree, coef, y, values, steps, _RISE))
 
     def own(self, y: Array) -> float:
@@ -129,14 +129,14 @@ def _(kernel: Cosine, points: Array) -> tuple[Slope, Frame] | None:
 
 
 def search_space(kernel: Kernel, points: Points) -> tuple[Slope, Frame] | None:
-    """Return how pre-images climb and in which coordinates; None where only points of the library will do."""
+    """Return how pre-images are found and in which coordinates; None if only points of the library are possible."""
     if is_sparse(points) or points.ndim != 2 or getattr(kernel, "gamma", 1.0) == 0.0:
         return None
     return _search_space(kernel, points)
 
 
 class _Span:
-    """What the chosen points explain: an orthonormal basis of their span, and what it leaves of vectors and library."""
+    """An orthonormal basis of the chosen points, and the residuals of vectors and library outside its span."""
 
     def __init__(self, gram: Array, coef: Array, frame: Frame, size: int) -> None:
         n, s = len(gram), len(coef)
@@ -156,7 +156,7 @@ class _Span:
         self.places: list[int] = []  # in the library; -1 for a pre-image
 
     def add(self, y: Array, inside: Array, rest: float, values: Array, place: int) -> None:
-        """Let a point join."""
+        """Add a point to those chosen."""
         self.rows[self.n + self.m] = y
         self.half[self.n + self.m] = 0.5 * float(y @ y)
         arrays = self.inverse, self.basis, self.heights, self.missing, self.residual
@@ -165,14 +165,14 @@ class _Span:
         self.places.append(place)
 
     def add_from_library(self, place: int) -> None:
-        """Let a point of the library join."""
+        """Add a point of the library to those chosen."""
         inside = np.ascontiguousarray(self.basis[: self.m, place])
         self.add(self.rows[place], inside, float(self.missing[place]), self.gram[place], place)
 
     def choose(self, slope: Slope, aim: slice, served: slice, library: bool, steps: int) -> bool:
-        """Add the best point for what is left of the vectors aimed at; return whether there was one.
+        """Add the best point for the residuals of some vectors; return whether there was one.
 
-        A pre-image climbs for these; whether a point of the library is better is judged for all vectors served.
+        A pre-image is found for these vectors; it is compared with points of the library for all vectors.
         """
         ranked = rank_library(self.heights[aim], self.heights[served], self.own, self.missing, DEPENDENT)
         start, height, best, gain = ranked
@@ -186,7 +186,7 @@ class _Span:
         return found.usable or library
 
     def _climb(self, slope: Slope, start: int, aim: slice, served: slice, rival: float, steps: int) -> "_Found":
-        """Look for a pre-image; only a little if it comes nowhere near the gain of its rival."""
+        """Look for a pre-image; stop early if its gain is far below that of the library's best point."""
         count, y = self.n + self.m, self.rows[start].copy()
         values, rows, half, residual = np.empty(count), self.rows[:count], self.half[:count], self.residual[:, :count]
         for some in (min(_TRIAL_STEPS, steps), steps - _TRIAL_STEPS):
@@ -220,7 +220,7 @@ def preimages(
     weights: Array,  # (s,)
     slope: Slope,
     frame: Frame,
-    quotas: IntArray,  # (s,), points for each vector; what one does not need is left to the next
+    quotas: IntArray,  # (s,), points for each vector; points that one vector does not need are used for the next
     *,
     passes: Passes = "second",
     library: bool = True,
@@ -228,8 +228,8 @@ def preimages(
 ) -> tuple[Array, IntArray, IntArray]:
     """Return the pre-images, the places of all chosen points in the library, and how many there are after each vector.
 
-    The place of a pre-image is -1. Without a second pass a point serves its vector and later ones only. `library=False`
-    takes pre-images only.
+    The place of a pre-image is -1. Without a second pass a point is used only for its vector and later ones.
+    `library=False` takes pre-images only.
     """
     span = _Span(gram, np.ascontiguousarray(coef * np.asarray(weights)[:, None]), frame, int(quotas.sum()))
     limits, counts = np.cumsum(quotas), []

@@ -1,4 +1,4 @@
-"""Reduced sets: vectors in feature space expressed by fewer points than they were made of [chin2007, IV-B].
+"""Reduced sets: vectors in feature space expressed by fewer points than before [chin2007, IV-B].
 
 The vectors are sum_i coef_ki phi(x_i) over a library of points. Both methods end with the coefficients (29) of the
 vectors' projections on the span of all points kept, which is the second pass (31).
@@ -40,14 +40,14 @@ def compress(
     _library: bool = True,
     _steps: int = STEPS,
 ) -> ReducedSet:
-    """Return at most `size` points that stand for the library, and the vectors in terms of these.
+    """Return at most `size` points that replace the library, and the vectors expressed by these.
 
-    "subset" drops the points that the vectors miss least, one after the other; it serves any kernel. "preimage" makes
-    size // s new points for each vector, or takes points of the library where these serve better. That needs dense rows
-    and a Gaussian, polynomial (with gamma, coef0 >= 0 and degree >= 1), linear or cosine kernel; for all else,
-    "preimage" is "subset", and also where no more than `size` points of the library are independent in feature space:
-    these then are exact. Points that depend on others in feature space are not kept, so that fewer than `size` may
-    come back. Nothing is random.
+    "subset" drops points one by one, always the one whose loss changes the vectors least; any kernel. "preimage" makes
+    size // s new points for each vector, or takes points of the library where these are better. That needs dense rows
+    and a Gaussian, polynomial (with gamma, coef0 >= 0 and degree >= 1), linear or cosine kernel; in all
+    other cases "preimage" is "subset". It also is if at most `size` points of the library are independent in feature
+    space: these are exact. Points that depend on others in feature space are not kept, so the result may have fewer
+    than `size` points. Nothing is random.
 
     The names that begin with an underscore are for experiments: `_passes` stops at Fig. 1 (a) "own" or (b)
     "sequential" of the paper or takes its "shared" pre-images; `_library=False` takes pre-images only.
@@ -118,7 +118,7 @@ def _separately(
 def _kernel_values(
     points: Array, gram: Array, kernel: Kernel, origin: Array | None, made: Array, places: IntArray
 ) -> tuple[Array, Array, Array]:
-    """Return the new points, their kernel matrix and that with the library, of which what is known is copied."""
+    """Return the new points, their kernel matrix and that with the library, copying the values that are known."""
     fresh = places < 0
     made = made.astype(points.dtype if points.dtype == np.float32 else np.float64, copy=False)
     new = points[places].astype(made.dtype, copy=False)

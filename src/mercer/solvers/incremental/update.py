@@ -1,8 +1,8 @@
 """Incremental kernel PCA [chin2007, sec. IV]: components, singular values and mean of a stream, by updates of an SVD.
 
-A model is the covariance of what was seen as U Sigma^2 U^T, the components U and the mean as combinations of the mapped
-points of a library. Beside all coefficients stand the inner products of what they describe with every point of the
-library, so that an update evaluates the kernel only between new rows and library, and between new rows.
+A model holds the covariance of the rows seen as U Sigma^2 U^T. The components U and the mean are combinations of the
+mapped points of a library. Besides the coefficients of each vector, its inner products with every point of the library
+are kept, so that an update evaluates the kernel only between new rows and library, and between new rows.
 
 Vectors are rows here: the paper's alpha is `coef`^T, its A^T U is `values`^T.
 """
@@ -19,10 +19,10 @@ from mercer.solvers.incremental.model import Factors, IncrementalModel, StreamOp
 from mercer.solvers.incremental.reduced_set import compress
 
 _EPS = float(np.finfo(np.float64).eps)
-_ROUNDING = 16.0  # errors of squared lengths, in units of the last place of what they are sums of
-_LEAST_SHARE = 1e-12  # squared length, of a vector's own, below which what is outside the components is nothing new
-_LEAST_SINGULAR = 1e-6  # of the largest: smaller eigenvalues count as zero everywhere in this library
-_STRAIGHT = 1e-12  # deviation from orthonormal components that is left alone
+_ROUNDING = 16.0  # errors of squared lengths, in units of the last place of their terms
+_LEAST_SHARE = 1e-12  # share of a vector's squared length; a smaller part outside the components is not a new direction
+_LEAST_SINGULAR = 1e-6  # share of the largest singular value; smaller ones count as zero in the whole package
+_STRAIGHT = 1e-12  # deviation from orthonormal components that is not corrected
 _INDEFINITE = 1e-5
 _NEW_ROWS = "these rows"  # in messages
 _NOT_DEFINITE = (
@@ -73,8 +73,8 @@ def nothing_yet(X: Points) -> IncrementalModel:
 
 
 def updated(model: IncrementalModel, kernel: Kernel, X: Points, options: StreamOptions) -> IncrementalModel:
-    """Return the model that also saw the rows of X; kernel values between X and the library, and within X, are made."""
-    with np.errstate(over="ignore", invalid="ignore"):  # found and told below
+    """Return the model that also saw the rows of X; it evaluates the kernel between X and library and within X."""
+    with np.errstate(over="ignore", invalid="ignore"):  # reported by an error below
         blocks = PointBlocks(kernel, X, np.float64)
         fresh = factors_of_rows(blocks, X, options.forgetting, options.center)
         cross = blocks.against(model.points) if n_rows(model.points) else np.zeros((0, n_rows(X)))
@@ -89,7 +89,7 @@ def updated(model: IncrementalModel, kernel: Kernel, X: Points, options: StreamO
 def joined(model: IncrementalModel, other: Factors, cross: Array, rank: int) -> IncrementalModel:
     """Return the leading components of both together; `cross` is k(points, other points), (m, i).
 
-    Equations 9 to 26 of [chin2007], with any factors in the place of the centred new rows: (11) only needs that
+    Equations 9 to 26 of [chin2007], with any factors instead of the centred new rows: (11) only needs that
     other.vectors^T other.vectors is the others' scaled covariance. One projection on the components is enough, as they
     are made orthonormal to rounding after every update.
     """
@@ -126,7 +126,7 @@ def joined(model: IncrementalModel, other: Factors, cross: Array, rank: int) -> 
 
 
 def _stacked(model: IncrementalModel, other: Factors, cross: Array) -> tuple[Array, Array]:
-    """Return E~ of (11), one vector a row, as coefficients on all points and as inner products with them."""
+    """Return E~ of (11), one vector per row, as coefficients on all points and as inner products with them."""
     m, k = cross.shape[0], len(other.vectors)
     total = model.weight + other.weight
     c = np.sqrt(model.weight * other.weight / total) if total > 0 else 0.0
@@ -150,15 +150,15 @@ def _mean(model: IncrementalModel, other: Factors, cross: Array) -> tuple[Array,
 
 
 def _lengths(vectors: Array, diagonal: Array) -> Array:
-    """Return sum_a v_a^2 k(x_a, x_a) of each vector: what rounding errors of its squared length are relative to."""
+    """Return sum_a v_a^2 k(x_a, x_a) of each vector: rounding errors of its squared length are relative to this."""
     return np.asarray((vectors * vectors) @ np.abs(diagonal))
 
 
 def _new_directions(H: Array, H_values: Array, diagonal: Array, scale: Array) -> tuple[Array, Array, Array]:
     """Return an orthonormal basis J of what H spans, its inner products with the points, and K with J K = H.
 
-    Equations 23 to 25. Eigenvalues that rounding may have made are no directions: relative to their vectors' own
-    lengths, as a faint row must not be judged by a strong one.
+    Equations 23 to 25. Eigenvalues that can come from rounding give no direction. Each is compared with the length of
+    its own vector, so that a short row is not compared with a long one.
     """
     M = H @ H_values.T  # (23)
     deltas, Q = np.linalg.eigh(0.5 * (M + M.T))
@@ -173,7 +173,7 @@ def _new_directions(H: Array, H_values: Array, diagonal: Array, scale: Array) ->
 
 
 def _leading(before: Array, L: Array, K: Array, rank: int) -> tuple[Array, Array]:
-    """Return the leading left singular vectors of F, one a row, and singular values [chin2007, eq. 12, 16 to 18]."""
+    """Return the leading left singular vectors of F, one per row, and singular values [chin2007, eq. 12, 16 to 18]."""
     s, h, k = len(before), len(K), len(L)
     F = np.zeros((s + h, s + k))
     F[:s, :s] = np.diag(before)
@@ -184,7 +184,7 @@ def _leading(before: Array, L: Array, K: Array, rank: int) -> tuple[Array, Array
 
 
 def _straightened(vectors: Array, values: Array) -> tuple[Array, Array]:
-    """Return the nearest orthonormal vectors, where rounding has bent them: steps of Newton for the polar factor."""
+    """Return the nearest orthonormal vectors, to correct rounding errors, by Newton steps for the polar factor."""
     for _ in range(3):
         P = vectors @ values.T
         error = 0.5 * (P + P.T) - np.eye(len(P))
@@ -200,7 +200,7 @@ def _straightened(vectors: Array, values: Array) -> tuple[Array, Array]:
 def within_size(model: IncrementalModel, kernel: Kernel, options: StreamOptions) -> IncrementalModel:
     """Return the model on no more points than allowed [chin2007, Table I, steps 8 to 12]."""
     if options.compression is None:
-        return model if model.gram is None else replace(model, gram=None)  # of many rows it would be large
+        return model if model.gram is None else replace(model, gram=None)  # for many rows it would be large
     if n_rows(model.points) <= options.size:
         return model
     if model.gram is None:
@@ -211,11 +211,11 @@ def within_size(model: IncrementalModel, kernel: Kernel, options: StreamOptions)
 def compressed(model: IncrementalModel, kernel: Kernel, options: StreamOptions) -> IncrementalModel:
     """Return the model on (r + 1) p points [chin2007, sec. IV-B, IV-C].
 
-    The paper re-orthogonalises by (32)-(35). Its (34) gives back the basis that it started from, as P of (33) is
-    D^(1/2) Q^T and so pi = sigma Q D^(-1/2) P = sigma; and diag(S) of (35) forgets that the new components' scores are
-    correlated, S S^T - diag(S)^2 of the covariance. Here the components are multiplied by their singular values first;
-    the eigenvectors and the roots of the eigenvalues of the Gram matrix of these are components and singular values of
-    the compressed covariance, all of it, in the right order.
+    The paper re-orthogonalises by (32)-(35). Its (34) returns the basis that it started from, as P of (33) is
+    D^(1/2) Q^T and so pi = sigma Q D^(-1/2) P = sigma. And diag(S) of (35) ignores that the new scores are
+    correlated: S S^T - diag(S)^2 of the covariance is lost. Here the components are multiplied by their singular values
+    first; the eigenvectors and square roots of eigenvalues of their Gram matrix are components and singular values of
+    the complete compressed covariance, in the right order.
     """
     assert model.gram is not None
     assert options.compression is not None

@@ -1,4 +1,4 @@
-"""K~ = Z Z^T of L1-norm kernel PCA by its explicit features: no n x n matrix, and a dimension less a component."""
+"""K~ = Z Z^T of L1-norm kernel PCA by explicit features: no n x n matrix; each component removes one dimension."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +13,8 @@ from mercer.solvers.l1.rounding import TIE, Mask, first_largest, smallest_produc
 from mercer.solvers.l1.screening import Screening
 from mercer.solvers.l1.sum_bounds import SumBounds
 
-_COLUMNS = 256  # candidates for the start that are compared together
-_PIECE_BYTES = 2**21  # of absolute values that are summed together, so that they stay in the cache
+_COLUMNS = 256  # start candidates that are compared together
+_PIECE_BYTES = 2**21  # bytes of absolute values that are summed together, so that they stay in the cache
 
 
 class FeatureResidual:
@@ -35,7 +35,7 @@ class FeatureResidual:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Keep threads ready for the search; all other products are too small for more than one."""
+        """Start threads for the search; all other products are too small for more than one thread."""
         with one_blas_thread():
             if self._threads == 1:
                 yield
@@ -49,7 +49,7 @@ class FeatureResidual:
         return smallest_products(self.diagonal, np.float64)
 
     def best_column(self, alive: Mask) -> int:
-        """Screen the columns in single precision, and compare in double precision those that it cannot tell apart."""
+        """Screen the columns in single precision, and compare the best of them in double precision."""
         if self._Z.shape[1] == 1:  # all directions are the same
             return int(np.argmax(alive))
         if self._bounds is None:
@@ -82,7 +82,7 @@ class FeatureResidual:
         return np.asarray(self._Z @ (self._scale**2 * (self._Z.T @ V)))
 
     def deflate(self, c: Array, v: Array, square: float) -> Array:
-        """Turn the features so that the component is one axis, and leave that out."""
+        """Rotate the features so that the component is one axis, and drop that axis."""
         w = c @ self._Z
         w /= np.linalg.norm(w)
         u = self._Z @ w

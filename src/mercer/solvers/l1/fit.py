@@ -1,7 +1,7 @@
 """L1-norm kernel PCA by signs [kim2019, Algorithm 1]: c <- sgn(K~ c), then K~ <- K~ - u u^T, component after component.
 
 At a fixed point the component is w = sum_i c_i phi~_i / sqrt(c^T K~ c), the scores are u = K~ c / sqrt(c^T K~ c), and
-the objective of (1), sum_i |u_i|, is sqrt(c^T K~ c). Only columns of flipped signs are touched: K~ c changes by
+the objective of (1), sum_i |u_i|, is sqrt(c^T K~ c). Only columns of flipped signs are read: K~ c changes by
 K~[:, F] dc_F. Every earlier sign vector has K~ c = 0, so a new start is reached from the nearest of them, or from its
 negative, by flipping at most half of the signs.
 """
@@ -24,11 +24,11 @@ from mercer.solvers.l1.residuals import Centring, Residual, make_residual
 from mercer.solvers.l1.rounding import EXHAUSTED, Mask, first_largest
 
 _EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries
-_EIGEN_RESIDUAL = 1e-7  # only signs are taken of them
+_EIGEN_RESIDUAL = 1e-7  # only their signs are used
 _EIGEN_TIE = 1e-6
 _DENSE_ROWS = 300  # below this LAPACK needs milliseconds
-_NEIGHBOURS = 16  # earlier sign vectors among which a start looks for the nearest
-_MOST_STEPS = 10_000  # the iteration is finite; rounding must not make it endless
+_NEIGHBOURS = 16  # earlier sign vectors that are searched for the nearest one to a start
+_MOST_STEPS = 10_000  # the iteration is finite; this limit protects against endless loops by rounding
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SignFit:
     scores: Array  # (r, n), u_k
     objective: Array  # (r,), sum_i |u_ki|
     n_iter: Array  # (r,), sign iterations of the start that was kept
-    histories: list[list[float]]  # c^T K~ c after every iteration, a list a component
+    histories: list[list[float]]  # c^T K~ c after every iteration, one list per component
 
     @property
     def coefficients(self) -> Array:
@@ -62,7 +62,7 @@ class SignFit:
 
 @dataclass
 class _State:
-    """A sign vector with its product, on the way to a fixed point."""
+    """A sign vector and its product during the iteration."""
 
     c: Array  # (n,)
     v: Array  # (n,), K~ c
@@ -110,7 +110,7 @@ def expand(kernel: Kernel, points: Points, centring: Centring, A: Array, scores:
 
 
 def extract(residual: Residual, n_components: int, options: SignOptions = _PLAIN, channel: Channel = SILENT) -> SignFit:
-    """Return up to so many components; fewer when no row has anything left."""
+    """Return up to n_components components; fewer if all residuals are zero."""
     n = len(residual.diagonal)
     signs, scores, states = np.empty((n_components, n)), np.empty((n_components, n)), list[_State]()
     limit = max(EXHAUSTED * float(residual.diagonal.max(initial=0.0)), residual.floor)
@@ -138,10 +138,10 @@ def extract(residual: Residual, n_components: int, options: SignOptions = _PLAIN
 
 
 def _best_state(residual: Residual, alive: Mask, negligible: Array, known: Array, options: SignOptions) -> _State:
-    """Run from every start that the options name; the first of the best wins."""
+    """Run from every start that the options name; return the best result, the first one if several are equal."""
     best: _State | None = None
     for start in _starts(residual, alive, options.init):
-        c = np.where(start < -negligible / len(start), -1.0, 1.0)  # an entry, where `negligible` is for sums of n
+        c = np.where(start < -negligible / len(start), -1.0, 1.0)  # for one entry; `negligible` is for sums of n
         state = _State(c, _product(residual, c, known), [])
         climb(residual, state, negligible)
         while options.refine and _flip_singly(residual, state, negligible):
@@ -189,7 +189,7 @@ def _product(residual: Residual, c: Array, known: Array) -> Array:
 
 
 def climb(residual: Residual, state: _State, negligible: Array) -> None:
-    """Iterate c <- sgn(K~ c) until the step has no length in feature space [kim2019, Algorithm 1]."""
+    """Iterate c <- sgn(K~ c) until the component does not change [kim2019, Algorithm 1]."""
     n = len(state.c)
     rows, factors = np.empty(n, np.int64), np.empty(n)
     square = state.square
@@ -204,14 +204,14 @@ def climb(residual: Residual, state: _State, negligible: Array) -> None:
         state.history.append(square)
         if length <= rounding:
             return
-        if square <= last:  # the objective rises [kim2019, Lemma 1]; only rounding or an indefinite kernel end that
+        if square <= last:  # the objective rises [kim2019, Lemma 1], except for rounding or an indefinite kernel
             if last - square > np.sum(negligible, where=np.isfinite(negligible)):
                 _warn_indefinite(last, square)
             return
 
 
 def _flip_singly(residual: Residual, state: _State, negligible: Array) -> bool:
-    """Flip the sign that gains most until none gains: c_i v_i >= K~_ii; tell whether any was flipped."""
+    """Flip the sign that raises the objective most until none does: c_i v_i >= K~_ii; tell whether any was flipped."""
     flipped = False
     for _ in range(_MOST_STEPS):
         i, gain = best_flip(residual.diagonal, state.c, state.v)

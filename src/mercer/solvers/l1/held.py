@@ -1,4 +1,4 @@
-"""The deflated kernel matrix K~ of L1-norm kernel PCA, held whole."""
+"""The deflated kernel matrix K~ of L1-norm kernel PCA, held in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +12,12 @@ from mercer.engine.signs import PENDING, add_rows, add_strip_sums, no_terms, sub
 from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.l1.rounding import Mask, first_largest, smallest_products, tie_of
 
-_STRIP = 128  # rows whose sums are kept in single precision, if that is K's; threads take turns in strips
+_STRIP = 128  # rows whose sums are in single precision if K is; strips are dealt out to threads in turn
 _WORTH_THREADS = 2**21  # entries to read below which threads cost more than they save
 
 
 class HeldResidual:
-    """K~ in memory, with a few deflations that wait."""
+    """K~ in memory; a few deflations are buffered before they are subtracted."""
 
     def __init__(self, K: Array, threads: int = 1, floor: float = 0.0) -> None:  # (n, n), overwritten
         self._K, self._threads, self.floor = K, threads, floor
@@ -28,7 +28,7 @@ class HeldResidual:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Keep threads ready: to start them for every pass would take as long as a pass over a few thousand rows."""
+        """Start threads once: starting them takes as long as a pass over a few thousand rows."""
         if self._threads == 1 or self._K.size <= _WORTH_THREADS:
             yield
             return
@@ -37,7 +37,7 @@ class HeldResidual:
         self._pool = None
 
     def _share(self, work: Callable[[int, Any], None], items: Sequence[Any], entries: int) -> None:
-        """Call work(worker, item) for all items, dealt out in turn to the threads if there is enough to do."""
+        """Call work(worker, item) for all items, dealt out in turn to the threads if there is enough work."""
         if self._pool is None or entries <= _WORTH_THREADS:
             for item in items:
                 work(0, item)
@@ -47,14 +47,14 @@ class HeldResidual:
             for item in items[worker :: self._threads]:
                 work(worker, item)
 
-        list(self._pool.map(loop, range(self._threads)))  # list: raises what a worker raised
+        list(self._pool.map(loop, range(self._threads)))  # list() raises the exceptions of workers
 
     def rounding(self) -> Array:
         """Return the sizes below which (K~ c)_i is zero."""
         return smallest_products(self.diagonal, self._K.dtype)
 
     def best_column(self, alive: Mask) -> int:
-        """Sum all columns: of the upper triangle, or of the whole when it is time to subtract what waits."""
+        """Sum all columns from the upper triangle, or from the whole matrix if it subtracts buffered updates."""
         sums = self._flush() if self._count == PENDING else self._upper_sums()
         sums /= np.sqrt(np.where(alive, self.diagonal, 1.0))
         return first_largest(np.where(alive, sums, -np.inf), self._tie)
@@ -81,7 +81,7 @@ class HeldResidual:
         return sums
 
     def _pieces(self) -> list[slice]:
-        """Cut the rows, or the columns, into one piece a thread."""
+        """Cut the rows, or the columns, into one piece per thread."""
         n = len(self._K)
         width = -(-n // self._threads)
         return [slice(i, min(i + width, n)) for i in range(0, n, width)]
@@ -93,7 +93,7 @@ class HeldResidual:
         return v
 
     def add(self, rows: IntArray, factors: Array, v: Array) -> None:
-        """Add K~[:, rows] @ factors to v: rows of K, then what waits."""
+        """Add K~[:, rows] @ factors to v: rows of K, then the buffered updates."""
         entries = len(rows) * len(v)
         pieces = self._pieces() if entries > _WORTH_THREADS else [slice(0, len(v))]
         self._share(lambda _, part: add_rows(self._K, rows, factors, part.start, part.stop, v), pieces, entries)
@@ -111,7 +111,7 @@ class HeldResidual:
         return np.asarray(product - U.T @ (U @ V))
 
     def deflate(self, c: Array, v: Array, square: float) -> Array:
-        """Let u u^T wait."""
+        """Buffer the rank-one update u u^T."""
         if self._count == PENDING:
             self._flush()
         u = v / np.sqrt(square)

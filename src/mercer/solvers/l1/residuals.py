@@ -1,4 +1,4 @@
-"""The deflated kernel matrix K~ of L1-norm kernel PCA: held whole, made in tiles, or as explicit features."""
+"""The deflated kernel matrix K~ of L1-norm kernel PCA: held in memory, computed in tiles, or as explicit features."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from mercer.solvers.l1.rounding import (
 
 
 class Residual(Protocol):
-    """What the sign iteration needs of K~."""
+    """The operations on K~ that the sign iteration needs."""
 
     diagonal: Array  # (n,), float64
-    floor: float  # a diagonal below this is rounding of what K was made of
+    floor: float  # a smaller diagonal entry is a rounding error of K
 
     def running(self) -> AbstractContextManager[None]:
-        """Return a context for the whole extraction, in which threads wait for work."""
+        """Return a context for the whole extraction, in which threads are available."""
 
     def rounding(self) -> Array:
-        """Return the sizes below which (K~ c)_i is zero for all that rounding can tell, (n,)."""
+        """Return the sizes below which (K~ c)_i counts as zero because of rounding errors, (n,)."""
 
     def best_column(self, alive: Mask) -> int:
         """Return the first j, among the rows alive, that maximises sum_i |K~_ij| / sqrt(K~_jj) [kim2019, eq. 19]."""
@@ -54,7 +54,7 @@ class Residual(Protocol):
 
 
 class TiledResidual:
-    """K~ in tiles that are remade for every product; all deflations stay beside it."""
+    """K~ in tiles that are computed again for every product; all deflations are kept separately."""
 
     def __init__(self, operator: CentredOperator) -> None:
         assert isinstance(operator.source, SymmetricTiles)
@@ -65,7 +65,7 @@ class TiledResidual:
         self._tie = tie_of(self._source.dtype)
 
     def running(self) -> AbstractContextManager[None]:
-        """Need nothing."""
+        """Do nothing: products start their own threads."""
         return nullcontext()
 
     def rounding(self) -> Array:
@@ -73,7 +73,7 @@ class TiledResidual:
         return smallest_products(self.diagonal, self._source.dtype)
 
     def best_column(self, alive: Mask) -> int:
-        """Sum all columns in one visit of the upper tiles."""
+        """Sum all columns in one pass over the upper tiles."""
         means, level, U = self._operator.row_means, self._operator.mean_norm, self._U
         sums = np.zeros((self._source.threads, len(means)))
 
@@ -118,7 +118,7 @@ class TiledResidual:
 
 @dataclass(frozen=True)
 class Centring:
-    """What was subtracted to centre: K w and w^T K w (zeros without centring), and the trace of what is left."""
+    """The means that centring subtracted, K w and w^T K w (zeros without centring), and the trace after it."""
 
     center: bool
     weights: Array  # (n,)
@@ -166,7 +166,7 @@ def _linear_residual(X: Points, center: bool, threads: int) -> tuple[Residual, C
 
 
 def _centre(K: Array, center: bool, diagonal: Array, threads: int) -> Centring:
-    """Centre K in place, in float64 whatever it is stored in."""
+    """Centre K in place, with float64 means in any storage type."""
     n = len(K)
     weights = np.full(n, 1.0 / n)
     if not center:

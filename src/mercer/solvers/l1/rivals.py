@@ -1,6 +1,6 @@
 """Two other algorithms for the same L1-norm objective, with which [kim2019] compares its own.
 
-Both climb by c <- sgn(K~ c), so both are short here: what sets them apart is which local maximum they reach.
+Both iterate c <- sgn(K~ c), so both are short here. They differ in the local maximum that they reach.
 """
 
 from typing import Any
@@ -32,8 +32,8 @@ def fit_projection_trick(
 ) -> tuple[Expansion, SignFit]:
     """KPCA-L1 [Kwak 2013]: PCA-L1 [Kwak 2008] of the features U Lambda^(1/2), from the row of largest norm.
 
-    The eigendecomposition K' = U Lambda U^T is made once: deflation projects the features and needs no new one. For the
-    linear kernel the rows themselves are such features, turned.
+    The eigendecomposition K' = U Lambda U^T is computed once: deflation projects the features and needs no new one. For
+    the linear kernel the rows themselves are such features, rotated.
     """
     options = SignOptions("norm", refine)
     if isinstance(kernel, Linear):
@@ -69,8 +69,8 @@ def fit_linear_system(
     """L1-KPCA [Xiao, Wang, Xu, Zhou 2013], from the leading eigenvector of each deflated matrix.
 
     Its step is c = sgn(K~ alpha), K~ eta = K~ c, alpha = eta / sqrt(eta^T K~ eta). The system is singular [kim2019,
-    sec. 4], and c itself solves it; all solutions have the same K~ eta, and only that is used. So nothing is solved
-    here: the steps are those of the paper, at the price of the columns whose signs changed.
+    sec. 4], and c itself solves it; all solutions have the same K~ eta, and only that is used. So no system is
+    solved here: the steps are those of the paper, and each reads only the columns whose signs changed.
     """
     options = SignOptions("eigen", refine)
     return fit_l1(kernel, X, n_components, dtype=dtype, options=options, center=center, n_jobs=n_jobs, channel=channel)

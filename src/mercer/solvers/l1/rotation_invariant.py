@@ -3,7 +3,7 @@
 Minimises sum_i rho(|phi_i - P phi_i|), where rho is Huber's function: distances up to the cutoff count squared, larger
 ones as they are. The paper's steps are U <- orth(C(U) U) with C(U) = sum_i w_i phi_i phi_i^T and w_i = min(1, cutoff /
 distance_i). With U = Phi^T A^T and scores Y = K' A^T this is A <- (w Y)^T, made orthonormal by (A K' A^T)^(-1/2): one
-product with K' a step.
+product with K' per step.
 """
 
 import warnings
@@ -38,7 +38,7 @@ class R1Options:
 
 @dataclass(frozen=True)
 class R1Fit:
-    """What only the solver knows."""
+    """Details of the solution."""
 
     weights: Array  # (n,)
     cutoff: float
@@ -92,7 +92,7 @@ def _iterate(
     channel: Channel,
 ) -> tuple[Array, Array, R1Fit]:
     distances = _distances(diagonal, Y)
-    cutoff = float(np.median(distances))  # of the distances from the ordinary subspace, as in the paper
+    cutoff = float(np.median(distances))  # median distance from the ordinary subspace, as in the paper
     objective, change, step = [_huber(distances, cutoff)], np.inf, 0
     weights = _weights(distances, cutoff)
     for step in range(1, options.max_iter + 1):
@@ -143,7 +143,7 @@ def _moved(inner: Array) -> float:
 
 
 def _sorted(A: Array, Y: Array) -> tuple[Array, Array]:
-    """Turn the basis to the principal axes of the training scores, with the signs that `KernelPCA` would choose."""
+    """Rotate the basis to the principal axes of the training scores, with the signs that `KernelPCA` would choose."""
     values, turn = np.linalg.eigh(Y.T @ Y)
     turn = turn[:, np.argsort(-values, kind="stable")]
     turned = Y @ turn

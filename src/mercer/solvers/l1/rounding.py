@@ -1,4 +1,4 @@
-"""What rounding leaves undecided in L1-norm kernel PCA: zeros of K~, signs of zero, and ties of the start."""
+"""Decisions that rounding errors must not make in L1-norm kernel PCA: zeros of K~, signs of zero, ties of the start."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from mercer.arrays import Array
 
 Mask = npt.NDArray[np.bool_]
 
-EXHAUSTED = 1e-12  # of the first largest K_ii: what is left of a row below this is rounding
-TIE = 1e-8  # columns whose (19) differs by less are equal for all that rounding can tell, and the first one wins
+EXHAUSTED = 1e-12  # share of the largest K_ii before deflation; a smaller rest of a row is rounding
+TIE = 1e-8  # columns whose (19) differs by less count as equal, and the first one is taken
 SINGLE_TIE = 1e-5
 _ROUNDING = 8.0  # units in the last place of |phi_i| sum_j |phi_j|, which bounds every partial sum of (K c)_i
 
 
 def tie_of(dtype: Any) -> float:
-    """Return the tie for sums of a matrix that is held in this precision."""
+    """Return the difference up to which sums count as equal, for a matrix held in this precision."""
     return TIE if np.dtype(dtype) == np.float64 else SINGLE_TIE
 
 
@@ -27,16 +27,16 @@ def first_largest(values: Array, tie: float = TIE) -> int:
 
 
 def smallest_diagonal(largest_entry: float, dtype: Any) -> float:
-    """Return what centring leaves of equal rows: the rounding of k(x, x)."""
+    """Return the size of centred equal rows: the rounding error of k(x, x)."""
     return _ROUNDING * float(np.finfo(dtype).eps) * largest_entry
 
 
 def smallest_square(largest_square: float) -> float:
-    """Return what centring leaves of equal rows that are centred before they are squared."""
+    """Return the size of centred equal rows if they are centred before they are squared."""
     return (_ROUNDING * float(np.finfo(np.float64).eps)) ** 2 * largest_square
 
 
 def smallest_products(diagonal: Array, dtype: Any) -> Array:
-    """Return the sizes below which (K~ c)_i is zero for all that rounding can tell, (n,)."""
+    """Return the sizes below which (K~ c)_i counts as zero because of rounding errors, (n,)."""
     norms = np.sqrt(np.maximum(diagonal, 0.0))
     return np.asarray(_ROUNDING * float(np.finfo(dtype).eps) * norms * norms.sum())

@@ -10,30 +10,30 @@ from mercer.kernels.tiles import row_slices
 from mercer.solvers.l1.rounding import TIE, Mask
 from mercer.solvers.l1.sum_bounds import SumBounds
 
-_STRIP = 256  # columns whose sums become known together
+_STRIP = 256  # columns whose sums are computed together
 _WIDTH = 512  # a strip and this many rows are a tile of 512 KiB, for the second-level cache
 _UNIT = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in single precision
 _WORTH_THREADS = 2**24  # multiplications in a strip below which threads cost more than they save
 
 
 class Screening:
-    """A search in the order of bounds, strip by strip, that ends when no further column can win.
+    """A search in the order of bounds, strip by strip, that ends when no further column can have the largest value.
 
-    A tile of K~ serves the sums of its rows and those of its columns, which come later in the order: when a strip has
-    met all later columns, its sums are complete.
+    A tile of K~ adds to the sums of its rows and to those of its columns, which are later in the order. The sums of a
+    strip are complete when its tiles with all later columns have been added.
     """
 
     def __init__(self, Z: Array, squares: Array, pool: Executor | None, threads: int) -> None:
         self._Z, self._lengths = Z, np.sqrt(squares)
         self._pool = pool if _STRIP * Z.size > _WORTH_THREADS else None
         self._threads = threads if self._pool is not None else 1
-        # z_i and z_j rounded, d products added in any order: K~_ij is off by d + 2 units of |z_i| |z_j| at first order
+        # z_i and z_j rounded, d products added in any order: error of K~_ij is d + 2 units of |z_i| |z_j|, first order
         self._entry_error = 1.01 * (Z.shape[1] + 4) * _UNIT * float(self._lengths.sum())
-        # and at most so many positive numbers added in single precision
+        # plus the error of adding at most this many positive numbers in single precision
         self._sum_error = (_WIDTH + 8) * _UNIT
 
     def candidates(self, alive: Mask, bounds: SumBounds) -> IntArray:
-        """Return the columns, ascending, that rounding cannot tell from the best; the bounds learn what was summed."""
+        """Return the columns, ascending, that are the best up to rounding, and sharpen the bounds by the sums."""
         sums = np.where(alive, bounds.sums(), -np.inf)
         limits = np.divide(sums, self._lengths, out=sums, where=alive) * (1.0 + 2.0 * TIE)
         order = np.argsort(-limits, kind="stable")
@@ -44,7 +44,7 @@ class Screening:
         return np.sort(some[above >= certain * (1.0 - 2.0 * TIE) * self._lengths[some]])
 
     def _search(self, order: IntArray, limits: Array, count: int) -> tuple[Array, float]:
-        """Return the sums of the first columns in this order, and a value that the best of them reaches for certain."""
+        """Return the sums of the first columns in this order, and a lower bound of the best of them."""
         rows, lengths = self._Z.astype(np.float32)[order], self._lengths[order]
         totals, certain, known = np.zeros(len(order)), -np.inf, 0
         for strip in row_slices(count, 1, _STRIP):
@@ -73,5 +73,5 @@ class Screening:
         if self._pool is None:
             work(0)
         else:
-            list(self._pool.map(work, range(self._threads)))  # list: raises what a worker raised
+            list(self._pool.map(work, range(self._threads)))  # list() raises the exceptions of workers
         totals[strip] += of_workers.sum(axis=0)

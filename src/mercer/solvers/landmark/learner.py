@@ -15,16 +15,17 @@ from mercer.solvers.landmark.moments import check_kernel, exact_model
 from mercer.solvers.landmark.recent_rows import RecentRows
 from mercer.solvers.landmark.stream import LandmarkStream, same_points
 
-_WORSE, _MUCH = 2.0, 0.05  # landmarks are chosen anew when they miss more than _WORSE times what they did, plus _MUCH
+# Landmarks are chosen again when they miss more than _WORSE times the share that they missed at first, plus _MUCH.
+_WORSE, _MUCH = 2.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkPlan:
-    """What a stream is learned with."""
+    """Settings for learning from a stream."""
 
     kernel: Kernel
-    given: Points | None  # the landmarks, if they are known beforehand
-    wanted: int | None  # else how many; None: every row stays
+    given: Points | None  # the landmarks, if the user gives them
+    wanted: int | None  # else their number; None: all rows are kept
     selection: str
     nu: float
     window: int | None
@@ -33,14 +34,14 @@ class LandmarkPlan:
 
 
 class LandmarkLearner:
-    """A model of the rows so far: exact while these are few, on landmarks from then on."""
+    """A model of the rows so far: exact while there are few rows, on landmarks afterwards."""
 
     def __init__(self, plan: LandmarkPlan) -> None:
         self.plan = plan
         self.seen = 0
         self._waiting: RecentRows | None = None  # the rows so far, until landmarks are chosen
         self._stream: LandmarkStream | None = None  # from then on
-        self._missed = 0.0  # what the landmarks missed when they were chosen, as a share
+        self._missed = 0.0  # share of the variation that the landmarks missed when they were chosen
 
     def learn(self, X: Points, rng: np.random.RandomState) -> None:
         """Learn from rows, replacing what changes: a copy of this learner stays as it was."""
@@ -82,7 +83,7 @@ class LandmarkLearner:
     def _choose(self, rows: Points, rng: np.random.RandomState) -> tuple[Points, AldDictionary | None]:
         plan, wanted = self.plan, self.plan.wanted
         assert wanted is not None
-        # where another rule finds too few, every row that is not an exact combination is welcome
+        # if the other rule finds too few, take every row that is not an exact combination of others
         dictionary = AldDictionary(plan.kernel, plan.nu if plan.selection == "ald" else 0.0, wanted)
         if plan.selection == "ald":
             dictionary.extend(rows)
@@ -103,7 +104,7 @@ class LandmarkLearner:
         return stream
 
     def _renew_window(self, rng: np.random.RandomState) -> None:
-        """Compute the window's moments anew from time to time, on new landmarks where the old ones miss too much."""
+        """Compute the window's moments again from time to time, on new landmarks if the old ones miss too much."""
         assert self._stream is not None
         if not self._stream.has_turned_over:
             return
@@ -112,7 +113,7 @@ class LandmarkLearner:
             self._stream = self._chosen(self._stream.rows.stacked(), rng)
 
     def model(self, r: int, center: bool) -> tuple[Expansion, float]:
-        """Return the model of r components, and n - 1 or what stands for it with weights."""
+        """Return the model of r components, and n - 1 or its equivalent for weighted rows."""
         if self._stream is not None:
             return self._stream.expansion(r, center), self._stream.freedom
         assert self._waiting is not None

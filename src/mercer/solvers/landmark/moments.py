@@ -1,4 +1,4 @@
-"""Kernel PCA in the span of landmarks, from moments of k_m(x) that are whitened when a model is asked for."""
+"""Kernel PCA in the span of landmarks, from moments of k_m(x) that are whitened when a model is computed."""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ from mercer.kernels.tiles import (
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.exact.fit import fit_exact
 
-_BLOCK_BYTES = 5 * 2**19  # a block of kernel values that stays in the second-level cache until its product is made
+_BLOCK_BYTES = 5 * 2**19  # a block of kernel values that stays in the second-level cache until its product is computed
 _FEWEST, _MOST = 256, 4096  # rows of a block
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
@@ -41,7 +41,7 @@ def measure(
     reference: Array | None = None,
     n_jobs: int | None = None,
 ) -> Moments:
-    """Return the moments of k_m(x) over the rows of X, in threads; peak memory is one small block for each."""
+    """Return the moments of k_m(x) over the rows of X; peak memory is one small block per thread."""
     if reference is None:
         reference = blocks.against(X[:_FEWEST]).mean(axis=0, dtype=np.float64)
     slices = _block_slices(n_rows(X), blocks, n_jobs)
@@ -102,8 +102,8 @@ class Whitening:
 def solve_moments(space: Whitening, moments: Moments, n_components: int, center: bool) -> Expansion:
     """Return the leading components of the moments' covariance, as an expansion on the landmarks.
 
-    The trace counts what the landmarks miss: it is sum w k(x, x) - W |mean|^2 with the mean in the span, so that trace
-    minus eigenvalues is the sum of the rows' reconstruction errors.
+    The trace includes the part that the landmarks miss: it is sum w k(x, x) - W |mean|^2 with the mean in the span, so
+    that trace minus eigenvalues is the sum of the rows' reconstruction errors.
     """
     m, q = space.root.shape
     r = min(n_components, m)
@@ -130,7 +130,7 @@ def solve_moments(space: Whitening, moments: Moments, n_components: int, center:
 
 
 def _judged(values: Array, vectors: Array, landmarks: Array, moments: Moments) -> tuple[Array, Array]:
-    """Set noise to zero, with zero components, and give the signs of exact kernel PCA of the landmarks."""
+    """Set noise to zero values and components; choose the signs as exact kernel PCA of the landmarks does."""
     weight = max(moments.weight, 1e-300)
     noise = rounding_noise(max(1, round(weight)), abs(moments.own) / weight, np.float64)
     values = clean_eigenvalues(np.maximum(values, 0.0), 0.0, noise, thresholds(np.float64))
@@ -154,8 +154,8 @@ def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
 
 
 def check_kernel(kernel: Kernel, rows: Points) -> None:
-    """Fail where kernel values between these rows will not be finite."""
-    PointBlocks(kernel, rows, np.float64)  # fails where distances overflow
+    """Fail if kernel values of these rows are not finite."""
+    PointBlocks(kernel, rows, np.float64)  # fails if distances overflow
     check_kernel_values(kernel.diagonal(rows), "these rows")
 
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from mercer.arrays import Points, is_sparse, n_rows, stack_rows
 
-_SMALL = 256  # pieces with fewer rows are joined with what comes next
+_SMALL = 256  # pieces with fewer rows are joined with the next rows
 
 
 class RecentRows:
-    """Rows in order of time; a row's dtype, and whether it is sparse, stay as they came."""
+    """Rows in order of time; their dtype and sparse format are kept."""
 
     def __init__(self, pieces: Iterable[Points] = ()) -> None:
         self.pieces = list(pieces)
@@ -38,7 +38,7 @@ class RecentRows:
         return found
 
     def drop(self, count: int) -> None:
-        """Forget the first `count` rows; a piece's memory is free when its last row is gone."""
+        """Drop the first `count` rows; the memory of a piece is freed with its last row."""
         while count > 0 and self.pieces:
             first = self.pieces[0]
             if n_rows(first) > count:

@@ -1,4 +1,4 @@
-"""A stream seen through landmarks: moments that rows are added to, leave and fade from, and landmarks that may grow."""
+"""A stream on landmarks: rows are added to its moments, removed or faded out, and landmarks may be added."""
 
 from copy import copy
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from mercer.solvers.landmark.recent_rows import RecentRows
 
 
 class LandmarkStream:
-    """What is known of a stream: moments of k_m(x), and with a window the rows that are in it."""
+    """State of a stream: moments of k_m(x), and the rows in the window if there is one."""
 
     def __init__(
         self,
@@ -27,14 +27,14 @@ class LandmarkStream:
         *,
         window: int | None = None,
         forgetting: float = 1.0,
-        dictionary: AldDictionary | None = None,  # landmarks that may still grow
+        dictionary: AldDictionary | None = None,  # landmarks to which others may still be added
         n_jobs: int | None = None,
     ) -> None:
         self.kernel, self.points = kernel, points
         self.window, self.forgetting, self.n_jobs = window, forgetting, n_jobs
         self.dictionary = dictionary
         self.rows = RecentRows()  # those in the window
-        self.left = 0  # rows that left the window since the moments were last computed anew
+        self.left = 0  # rows that left the window since the moments were last computed from its rows
         self.moments: Moments | None = None
         self._prepared: PointBlocks | None = None
         self._space: Whitening | None = None
@@ -43,16 +43,16 @@ class LandmarkStream:
         return {**self.__dict__, "_prepared": None, "_space": None}
 
     def learn(self, X: Points) -> None:
-        """Take in rows in order of time."""
+        """Learn from rows in order of time."""
         if self.window is not None and n_rows(X) > self.window:
             X = X[-self.window :]
-        dictionary = copy(self.dictionary)  # growing replaces its arrays
+        dictionary = copy(self.dictionary)  # adding landmarks replaces its arrays
         grown = self._grown(dictionary) if dictionary is not None and dictionary.extend(X) else None
         (grown or self)._take_in(X)
         if grown is not None:
             self.__dict__.update(grown.__dict__)
         else:
-            self.dictionary = dictionary  # it has counted the rows
+            self.dictionary = dictionary  # the dictionary has counted the rows
 
     def _grown(self, dictionary: AldDictionary) -> "LandmarkStream":
         """Return this stream on the landmarks of a dictionary that has grown."""
@@ -60,7 +60,7 @@ class LandmarkStream:
         grown.points = dictionary.points.astype(np.float64, copy=False)
         grown.rows, grown._prepared, grown._space = self.rows.copy(), None, None
         grown.dictionary = dictionary if len(dictionary) < dictionary.limit else None
-        if self.moments is not None:  # rows that are kept are looked at again
+        if self.moments is not None:  # kept rows are evaluated again
             grown.moments = (
                 self._mapped(grown.points, self.moments)
                 if self.window is None
@@ -69,10 +69,10 @@ class LandmarkStream:
         return grown
 
     def _mapped(self, points: Points, moments: Moments) -> Moments:
-        """Return the moments on more landmarks, of which the first are those of now.
+        """Return the moments on more landmarks, of which the first are the current ones.
 
-        Of the rows only their projection on the span of now is known, and k of that and a new landmark is linear in
-        k_m(x).
+        Only the projections of the rows on the current span are known. The kernel value between such a projection and
+        a new landmark is linear in k_m(x).
         """
         m = n_rows(self.points)
         if not len(self.dictionary or ()):  # no row so far had a length
@@ -92,7 +92,7 @@ class LandmarkStream:
             self.moments, self.left = fresh, 0
         else:
             gone = self._of_oldest(leaving, n, before)
-            fresh.add(self.moments.faded(self.forgetting**n))  # into its sums: those of a copied stream stay
+            fresh.add(self.moments.faded(self.forgetting**n))  # not into the sums of a copied stream
             if gone is not None:
                 fresh.add(gone, -1.0)
             self.moments = fresh.settled()
@@ -102,7 +102,7 @@ class LandmarkStream:
             self.rows.append(X)
 
     def _of_oldest(self, count: int, newer: int, reference: Array | None) -> Moments | None:
-        """Return the moments of the oldest rows, with the weights they have when `newer` more rows have come."""
+        """Return the moments of the oldest rows, with their weights after `newer` more rows."""
         found: Moments | None = None
         newer += len(self.rows)
         for piece in self.rows.oldest(count):
@@ -132,25 +132,25 @@ class LandmarkStream:
         self.moments, self.left = self._of_oldest(len(self.rows), 0, None), 0
 
     def whitening(self) -> Whitening:
-        """Return the coordinates of the landmarks' span; made once for each set of landmarks."""
+        """Return the coordinates of the landmarks' span; computed once for each set of landmarks."""
         if self._space is None:
             self._space = Whitening.of(self.kernel, self.points)
         return self._space
 
     @property
     def missing_share(self) -> float:
-        """The share of sum w k(x, x) that the landmarks do not see."""
+        """The share of sum w k(x, x) outside the span of the landmarks."""
         if self.moments is None or self.moments.own <= 0:
             return 0.0
         return max(0.0, 1.0 - self.whitening().captured(self.moments) / self.moments.own)
 
     @property
     def freedom(self) -> float:
-        """What an unbiased variance divides eigenvalues by: n - 1 where all weights are one."""
+        """The divisor of eigenvalues for an unbiased variance: n - 1 if all weights are one."""
         return 0.0 if self.moments is None else float(self.moments.freedom)
 
     def expansion(self, n_components: int, center: bool) -> Expansion:
-        """Return the model of what was seen so far."""
+        """Return the model of the rows seen so far."""
         assert self.moments is not None
         return solve_moments(self.whitening(), self.moments, n_components, center)
 
@@ -166,7 +166,7 @@ class LandmarkStream:
         return both
 
     def copy(self) -> "LandmarkStream":
-        """Return a stream that can go on without changing this one."""
+        """Return a copy that can learn without changing this stream."""
         twin = copy(self)  # moments and dictionary are replaced where they change
         twin.rows = self.rows.copy()
         return twin

@@ -1,4 +1,4 @@
-"""Robust kernel PCA: the fixed point of weighted kernel PCA and the weights that its residuals give.
+"""Robust kernel PCA: weighted kernel PCA and weights from its residuals, iterated to a fixed point.
 
 [huang2011, eqs. 21, 22], of Huang, Yeh and Eguchi (2009): with z_i half the squared residual and w_i = psi'(z_i), the
 mean is sum w_i phi_i / sum w_i, and the components are the leading eigenvectors of the covariance with the same
@@ -16,8 +16,8 @@ from mercer.events import SILENT, Channel
 from mercer.solvers.robust.scale import choose_psi, row_weights
 from mercer.solvers.robust.space import RowSpace, Subspace, weighted_subspace
 
-_RESCALES = 5  # rounds in which "auto" parameters follow the residuals; then they stay
-_SETTLED = 1e-3  # relative change of the parameters below which they may stay earlier
+_RESCALES = 5  # rounds in which "auto" parameters are computed from the residuals; afterwards they are fixed
+_SETTLED = 1e-3  # relative change of the parameters below which they are fixed earlier
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def fit_robust(
 def _settle(
     space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int
 ) -> tuple[Psi, Subspace | None, int]:
-    """Let "auto" parameters follow the residuals for a few rounds; return what they are then, and where that led."""
+    """Compute "auto" parameters from the residuals for a few rounds; return them and the last residuals."""
     psi, found, used = choose_psi(*wanted, z, space.noise), None, 0
     if not any(isinstance(given, str) for given in wanted[1:]):
         return psi, None, 0

@@ -1,7 +1,7 @@
-"""Online robust PCA on rows of features: a state that learns from each row once, with weights that outliers lose.
+"""Online robust PCA on rows of features: a state that learns from each row once; outlying rows get small weights.
 
-Three updates: "svd" carries the 2 r leading directions of the weighted scatter, one eigendecomposition a block;
-"ccipca" moves r vectors a row at a time without any gain; "hebbian" is the rule of [huang2011, Algorithm 1].
+Three updates: "svd" keeps the 2 r leading directions of the weighted scatter, one eigendecomposition per block;
+"ccipca" updates r vectors row by row and needs no gain; "hebbian" is the rule of [huang2011, Algorithm 1].
 """
 
 from dataclasses import dataclass, field, replace
@@ -20,18 +20,18 @@ UPDATES = ("svd", "ccipca", "hebbian")
 FEATURE_MAPS = ("whitened", "empirical")
 
 _RECENT = 100  # residuals from which parameters of psi are taken
-_ROUNDING = 1e-13  # of the squared length of a row
-_ENOUGH = 20  # fewer say nothing: all weights are one
-_GRID = 16  # rows between two looks at them, for the updates that have no blocks of their own
-_RATE = 1.0  # gains of the guarded Hebbian rule, as if each row were averaged: twice that is noisier on speech curves
-_FAINT = 1e-100  # length of given components where data are to outweigh them at once: only their direction counts
-_SEED = 1e-3  # length of components about which the first rows say nothing
-_AGE = 1  # in the second moment of Hebbian outputs a row counts as this power of its number: early components differ
+_ROUNDING = 1e-13  # share of the squared length of a row
+_ENOUGH = 20  # with fewer residuals all weights are one
+_GRID = 16  # rows between two estimates of the parameters, for updates without blocks
+_RATE = 1.0  # gain of the guarded Hebbian rule, as of an average of the rows; twice as much is noisier on speech
+_FAINT = 1e-100  # length of given components: so small that only their direction counts
+_SEED = 1e-3  # length of components that the first rows do not determine
+_AGE = 1  # row t has weight t to this power in the second moment of Hebbian outputs: early components are inaccurate
 
 
 @dataclass(frozen=True)
 class OnlineOptions:
-    """How a run learns."""
+    """Options of a run."""
 
     r: int
     update: str = "svd"
@@ -43,19 +43,19 @@ class OnlineOptions:
 
     @property
     def automatic(self) -> bool:
-        """Tell whether parameters that psi has follow the residuals."""
+        """Tell whether a parameter of psi is computed from the residuals."""
         wanted = {"none": (), "exp": (self.beta,), "logistic": (self.beta, self.xi)}.get(self.psi, (self.xi,))
         return any(isinstance(value, str) for value in wanted)
 
     @property
     def literal(self) -> bool:
-        """Tell whether the rule of the paper runs as it is printed."""
+        """Tell whether the rule of the paper is used without changes."""
         return self.update == "hebbian" and not self.safeguard
 
 
 @dataclass
 class OnlineState:
-    """Where a run stands: plain data of a size that does not grow."""
+    """State of a run: plain data of constant size."""
 
     mean: Array  # (q,)
     W: Array  # (p, q); "hebbian": V; "ccipca": as long as the variances; "svd": W^T W is the scatter, p <= 2 r
@@ -64,9 +64,9 @@ class OnlineState:
     n: int = 0  # rows seen; t of the gain 1/t
     weight: float = 0.0  # sum of the weights
     floor: float = 0.0  # size of residuals that are rounding
-    total: float = 0.0  # weighted variation, with what the features miss
+    total: float = 0.0  # weighted variation, including the part outside the features
     squares: Array = field(default_factory=lambda: np.zeros(0))  # (r,), weighted sums of y_i^2, "hebbian"
-    moment: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (r, r), aged sum of w y y^T, "hebbian"
+    moment: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (r, r), weighted sum of w y y^T, "hebbian"
     moment_weight: float = 0.0
     recent: Array = field(default_factory=lambda: np.zeros(0))  # (<= 100,), the last residuals
     rows: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (< block_size, q), of an unfinished block, "svd"
@@ -74,7 +74,7 @@ class OnlineState:
 
 
 class DivergedError(ArithmeticError):
-    """Numbers left their range; the state is that of the last rows that went well."""
+    """Numbers overflowed; the state is the last one without overflow."""
 
 
 def given_start(mean: Array, V: Array, options: OnlineOptions) -> OnlineState:
@@ -101,7 +101,7 @@ def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[O
 
 
 def _robust_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[Array, Array, Array, Psi]:
-    """Return a central point, z and weight of every row, and psi; rows that are all the same are no outliers."""
+    """Return a central point, z and weight of every row, and psi; equal rows are not outliers."""
     if not np.ptp(F, axis=0).any():
         psi = choose_psi(options.psi, options.beta, options.xi, 0.5 * missing, _rounding(F, missing))
         return F[0], 0.5 * missing, np.ones(len(F)), psi
@@ -118,14 +118,14 @@ def _rank(options: OnlineOptions) -> int:
 
 
 def _from_scatter(state: OnlineState, options: OnlineOptions) -> None:
-    """Turn a root of the scatter into what the update carries."""
+    """Convert a root of the scatter to the form that the update keeps."""
     if options.update == "svd":
         return
     root, lengths = state.W, np.linalg.norm(state.W, axis=1)
     state.W = np.zeros((options.r, root.shape[1]))
     state.W[: len(root)] = root * lengths[:, None] / state.weight
     if options.update == "hebbian":
-        seeds = np.eye(options.r, root.shape[1]) * _SEED  # a row of zeros would never move
+        seeds = np.eye(options.r, root.shape[1]) * _SEED  # a row of zeros would never change
         seeds[: len(root)][lengths > 0] = root[lengths > 0] / lengths[lengths > 0, None]
         state.W = seeds
         state.squares = np.zeros(options.r)
@@ -151,7 +151,8 @@ def _completed(state: OnlineState, options: OnlineOptions) -> OnlineState:
 def learn(state: OnlineState, F: Array, missing: Array, options: OnlineOptions, weights: Array) -> None:
     """Learn from each row once, in order, changing the state and writing the weights, (n,).
 
-    F is (n, q), missing (n,) the squared lengths outside the features. Where the stream is cut makes no difference.
+    F is (n, q), missing (n,) the squared lengths outside the features. How the stream is cut into chunks makes no
+    difference.
     """
     start = 0
     run = {"svd": _svd_rows, "ccipca": _ccipca_rows, "hebbian": _hebbian_rows}[options.update]
@@ -194,7 +195,7 @@ def _psi(state: OnlineState, options: OnlineOptions) -> Psi:
 
 
 def _svd_rows(state: OnlineState, F: Array, missing: Array, options: OnlineOptions) -> tuple[Array, Array]:
-    """Weigh rows by the model before their block, and put them into it."""
+    """Compute the weights of rows by the model before their block, then add the rows to the model."""
     U = state.W[: options.r]
     lengths = np.linalg.norm(U, axis=1)
     D = F - state.mean
@@ -242,7 +243,7 @@ def _ccipca_rows(state: OnlineState, F: Array, missing: Array, options: OnlineOp
 
 
 def _hebbian_rows(state: OnlineState, F: Array, missing: Array, options: OnlineOptions) -> tuple[Array, Array]:
-    """Run a block of the paper's rule, exactly; what leaves the range of numbers is undone."""
+    """Run a block of the paper's rule, exactly; a block that overflows is undone."""
     psi, r, b = _psi(state, options), len(state.W), len(F)
     D = F - state.mean
     R = np.vstack([state.W, D])
@@ -274,7 +275,7 @@ def _record(state: OnlineState, Y: Array, w: Array) -> None:
 
 @dataclass(frozen=True)
 class Components:
-    """What a state stands for."""
+    """The components of a state."""
 
     W: Array  # (r, q)
     variances: Array  # (r,)
@@ -283,7 +284,7 @@ class Components:
 
 
 def present(state: OnlineState, options: OnlineOptions) -> Components:
-    """Return orthonormal components by falling variance; those of the literal rule as they are."""
+    """Return orthonormal components by falling variance; components of the literal rule are not changed."""
     state = _with_open_block(state, options)
     variation = state.total / state.weight if state.weight > 0 else 0.0
     second = state.moment / state.moment_weight if state.moment_weight else np.zeros_like(state.moment)
@@ -294,7 +295,7 @@ def present(state: OnlineState, options: OnlineOptions) -> Components:
         W, variances = axes.components, axes.variances
     else:
         W, variances = _principal(state, options)
-    if variances.sum() > variation:  # estimates of different age
+    if variances.sum() > variation:  # the estimates come from different times
         variances = variances * (variation / variances.sum())
     return Components(W, variances, state.mean, variation)
 
@@ -307,7 +308,7 @@ def _with_open_block(state: OnlineState, options: OnlineOptions) -> OnlineState:
 
 
 def _principal(state: OnlineState, options: OnlineOptions) -> tuple[Array, Array]:
-    """Return the axes of the scatter that the rows of W stand for, signs such that the largest entry is positive."""
+    """Return the principal axes of the scatter W^T W, with signs such that the largest entry is positive."""
     root = state.W / np.sqrt(state.weight) if state.weight > 0 else np.zeros_like(state.W)
     if options.update == "ccipca":
         lengths = np.linalg.norm(state.W, axis=1)[:, None]

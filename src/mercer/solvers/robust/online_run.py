@@ -12,7 +12,7 @@ from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices
 from mercer.solvers.robust.online import DivergedError, OnlineOptions, OnlineState, learn, present, start_from_rows
 
-_LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
+_LARGEST = 1e70  # fourth powers of larger numbers overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class EmpiricalMap:
         return out
 
     def missing(self, X: Points, F: Array) -> Array:
-        """Return zeros: in this metric nothing is outside."""
+        """Return zeros: in this metric no part of a row is outside."""
         return np.zeros(n_rows(X))
 
     def coefficients(self, W: Array) -> Array:
@@ -51,20 +51,20 @@ Space = LandmarkMap | EmpiricalMap
 
 @dataclass
 class OnlineRun:
-    """A state and the space that it lives in."""
+    """A state and its feature space."""
 
     space: Space
     state: OnlineState
     options: OnlineOptions
 
     def copy(self) -> "OnlineRun":
-        """Return a run that can go on without changing this one: learning replaces arrays."""
+        """Return a copy that can learn without changing this run: learning replaces arrays."""
         return replace(self, state=replace(self.state))
 
     def learn(self, X: Points, channel: Channel = SILENT) -> tuple[Array, bool]:
-        """Learn from rows of data, a tile at a time; return their weights and whether all went well.
+        """Learn from rows of data, one tile at a time; return their weights and whether learning did not diverge.
 
-        Where learning diverges the state stays that before, and the rows from there on have the weight 0.
+        If learning diverges, the state before that tile is kept, and all further rows have the weight 0.
         """
         weights = np.zeros(n_rows(X))
         for rows in row_slices(n_rows(X), 8 * (self.space.rank + n_rows(self.space.points))):
@@ -77,7 +77,7 @@ class OnlineRun:
         return weights, True
 
     def expansion(self) -> Expansion:
-        """Return the model that the state stands for, on the landmarks as points."""
+        """Return the model of the current state, on the landmarks as points."""
         found, space, n = present(self.state, self.options), self.space, self.state.n
         return Expansion(
             points=space.points,

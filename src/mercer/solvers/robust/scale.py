@@ -1,22 +1,22 @@
-"""How far is too far: the parameters of Psi from the residuals themselves, and the weights that follow."""
+"""Parameters of Psi from the residuals, and the weights of the rows."""
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.engine.psi import Psi
 
-_LIMITS = {"tukey": 4.0}  # xi in deviations above the median: the biweight has fallen to zero there
+_LIMITS = {"tukey": 4.0}  # xi in deviations above the median; the biweight is zero from there on
 _LIMIT = 3.0
-_SLOPES = {"exp": 0.5}  # beta times the deviation; e^(-beta z) is steep everywhere, and must not favour the small z
+_SLOPES = {"exp": 0.5}  # beta times the deviation; e^(-beta z) falls everywhere, and a larger beta would favour small z
 _SLOPE = 4.0
 
 
 def auto_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[float, float]:
     """Return beta and xi for residuals z: xi = median + c MAD, beta = 4 / MAD ("exp": 0.5 / MAD).
 
-    Median and MAD, the median deviation from it, are taken twice: of all, and of those up to the first median + 3 MAD;
-    else a third of outliers widens the MAD so much that they come within reach. c is 3, for "tukey" 4. Where
-    more than half of the residuals are the same, `floor`, the size of rounding, stands for the MAD.
+    Median and MAD, the median deviation from it, are taken twice: of all z, and of those up to the first median + 3
+    MAD; otherwise one third of outliers would make the MAD so large that they count as normal. c is 3, for "tukey" 4.
+    Where more than half of the residuals are the same, `floor`, the size of rounding, stands for the MAD.
     """
     middle, spread = _median_and_deviation(z)
     middle, spread = _median_and_deviation(z[z <= middle + _LIMIT * max(spread, floor)])
@@ -30,7 +30,7 @@ def _median_and_deviation(z: Array) -> tuple[float, float]:
 
 
 def choose_psi(name: str, beta: float | str, xi: float | str, z: Array, floor: float) -> Psi:
-    """Return Psi with "auto" replaced by what the residuals say."""
+    """Return Psi with "auto" replaced by values from the residuals."""
     if name == "none":
         return Psi()
     found = auto_scale(z, name, floor)
@@ -48,4 +48,4 @@ def row_weights(psi: Psi, z: Array) -> Array:
             f"xi={psi.xi:.3g} is below the residuals of all rows (the least is {z.min():.3g}), so that psi='tukey' "
             "gives every row the weight 0. Raise xi, or leave it at 'auto'."
         )
-    return np.asarray(np.exp(-psi.beta * (z - z.min())))  # what both "exp" and "logistic" tend to
+    return np.asarray(np.exp(-psi.beta * (z - z.min())))  # the limit of both "exp" and "logistic"

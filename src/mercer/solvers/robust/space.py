@@ -1,7 +1,7 @@
 """Weighted kernel PCA of rows that are given by a kernel matrix or by explicit features.
 
-What robust methods need of their rows: the mean and the leading subspace under any weights, the residuals of all rows
-from it, distances from a mean, and projections on differences of rows. Weights of a mean sum to 1.
+Operations on rows that robust methods need: the mean and the leading subspace under any weights, the residuals of all
+rows from it, distances from a mean, and projections on differences of rows. Weights of a mean sum to 1.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from mercer.kernels.tiles import one_blas_thread, row_slices
 from mercer.solvers.exact.eigen import EigenOptions, choose_solver, solve
 
 _BLOCK = 8  # vectors of the Krylov block, at least
-_RESIDUAL = 1e-9  # relative residual of eigenvectors, at which eigenvalues are exact to rounding
+_RESIDUAL = 1e-9  # relative residual of eigenvectors; eigenvalues are then exact to rounding
 _STEPS = 200
-_ROUNDING = 100.0  # residuals below so many units of the last place of k(x, x) are zero
+_ROUNDING = 100.0  # residuals below this many units of the last place of k(x, x) count as zero
 
 
 @dataclass(frozen=True)
 class Subspace:
-    """A mean and the leading directions around it, with where every row stands."""
+    """A mean and the leading directions around it, with the scores and distances of every row."""
 
     values: Array  # (r,), n times the eigenvalues of the weighted covariance, descending; exact zeros beyond the rank
     basis: Array  # (r, n) coefficients on the rows, or (r, q) vectors: orthonormal where values > 0, else 0
@@ -51,7 +51,7 @@ def half_residual(norms: Array, explained: Array) -> Array:
 
 
 class RowSpace(Protocol):
-    """Rows in feature space, as robust methods see them."""
+    """Rows in feature space, with the operations that robust methods need."""
 
     n: int
     center: bool
@@ -208,7 +208,7 @@ class FeatureRows:
         F: Any,  # (n, q)
         missing: Array | None = None,  # (n,), squared length of each row outside these features
         center: bool = True,
-        space: LandmarkMap | None = None,  # whose features they are; needed for `expansion`
+        space: LandmarkMap | None = None,  # the map that made the features; needed for `expansion`
     ) -> None:
         self.F, self.center, self._space = F, center, space
         self.n, self.q = F.shape

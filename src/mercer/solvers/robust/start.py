@@ -1,15 +1,15 @@
-"""Where robust kernel PCA starts: a subspace that most rows agree on, found without believing any single one.
+"""The start of robust kernel PCA: a subspace that fits most rows.
 
-Weighted least squares only finds the next minimum, and from plain kernel PCA the outliers have already taken a
-component for themselves. Three candidates are improved by concentration, and the one that leaves the least of the rows
-that stand out least is taken:
+Weighted least squares finds only the nearest minimum. A start from plain kernel PCA would be bad, because outliers
+already determine one of its components. Three candidates are improved by concentration. The one with the smallest
+residuals, summed over the rows that are least outlying, is taken:
 
 - spherical kernel PCA: around the geometric median, of rows scaled to length 1 (Locantore et al., 1999);
 - the half of the rows that is nearest to the geometric median;
-- the half of the rows that stands out least in projections on differences of rows (Hubert et al., 2005): outliers that
-  lie close together stay visible to it, where they bend spherical components.
+- the half of the rows that is least outlying in projections on differences of rows (Hubert et al., 2005): it detects
+  outliers that lie close together, which change spherical components.
 
-All see through less than half of the rows being bad, not through more.
+All of them work if fewer than half of the rows are outliers.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def geometric_median(space: RowSpace) -> Array:
 
 
 def _inverse_lengths(squares: Array) -> Array:
-    """Return 1 / length; a row at the centre itself counts as one very near it."""
+    """Return 1 / length; a row at the centre counts as a row very near to it."""
     lengths = np.sqrt(squares)
     typical = float(np.median(lengths)) or float(lengths.mean()) or 1.0
     return np.asarray(1.0 / np.maximum(lengths, 1e-6 * typical))
@@ -53,12 +53,12 @@ def _inverse_lengths(squares: Array) -> Array:
 def spherical(space: RowSpace, r: int, centre: Array) -> Array:
     """Return the residuals z from spherical kernel PCA around a weighted mean, (n,)."""
     scale = _inverse_lengths(space.distances(centre))
-    # scaled back by a typical length: tiny eigenvalues are judged against k(x, x)
+    # multiplied by a typical length: tiny eigenvalues are compared with k(x, x)
     return space.subspace(centre, scale / float(np.median(scale)), r).z
 
 
 def outlyingness(space: RowSpace, rng: np.random.Generator) -> Array:
-    """Return how far each row lies out, in deviations, on the worst of many directions, (n,)."""
+    """Return the outlyingness of each row, (n,): its largest deviation over many directions."""
     n, worst = space.n, np.zeros(space.n)
     pairs = rng.integers(n, size=(2, _DIRECTIONS))
     for first in range(0, _DIRECTIONS, _DIRECTIONS_AT_ONCE):
@@ -94,8 +94,8 @@ def concentrate(space: RowSpace, order_by: Array, r: int) -> Array:
 def robust_residuals(space: RowSpace, r: int) -> Array:
     """Return z, (n,), for the best of the starts; always the same for the same rows.
 
-    Judges are the rows that stand out least. The sum of the smallest residuals would not do: bad rows that are equal
-    get a component of their own, whose zeros that sum rewards.
+    Starts are compared by the rows that are least outlying. The sum of the smallest residuals would be wrong: equal
+    outliers get a component of their own, and their zero residuals make that sum small.
     """
     centre = geometric_median(space)
     out = outlyingness(space, np.random.default_rng(0))
@@ -115,7 +115,7 @@ def fit_from_start(
     tol: float = 1e-4,
     channel: Channel = SILENT,
 ) -> RobustFit:
-    """Return robust kernel PCA from the robust start, which kernel PCA itself (psi "none") does not need."""
+    """Return robust kernel PCA from the robust start; plain kernel PCA (psi "none") needs no start."""
     start = np.zeros(space.n) if psi_name == "none" else robust_residuals(space, r)
     return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, channel=channel)
 
@@ -143,7 +143,7 @@ def robust_start_rows(
     beta: float | str = "auto",
     xi: float | str = "auto",
     center: bool = True,
-    missing: Array | None = None,  # (n,), squared length of each row that the features miss
+    missing: Array | None = None,  # (n,), squared length of each row outside the features
 ) -> RobustStart:
     """Return robust PCA of explicit rows, at most min(n, q) components; the batch method with its robust start."""
     space = FeatureRows(np.asarray(F, np.float64), missing, center)
