@@ -179,7 +179,7 @@ def test_a_defect_ends_in_one_line_too(data, tmp_path, monkeypatch):
     monkeypatch.setattr(mercer.KernelPCA, "fit", broken)
     told = run("fit", data, "-o", tmp_path / "m", code=1).stderr
     assert told.splitlines() == [
-        "Error: KeyError: 'lost'. This is a defect of mercer; please report it with what --debug shows."
+        "Error: KeyError: 'lost'. This is a defect of mercer; please report it with the output of --debug."
     ]
     assert isinstance(CliRunner().invoke(app, ["fit", str(data), "-o", "m", "--debug"]).exception, KeyError)
 
@@ -281,7 +281,7 @@ def test_the_demo_makes_a_picture_and_a_model(tmp_path):
     noisy, same, best, kernel = errors
     assert kernel < best < same < noisy
     assert mercer.load(tmp_path / "out" / "digits.mercer").n_samples_seen_ == 899
-    assert re.search(r"scikit-learn.s KernelPCA \d+\.\d\d s as it is, \d+\.\d\d s with its fastest solver", shown)
+    assert re.search(r"scikit-learn.s KernelPCA \d+\.\d\d s by default, \d+\.\d\d s with its fastest solver", shown)
     assert shown.strip().endswith(f"mercer info {tmp_path / 'out' / 'digits.mercer'}")
 
 

@@ -312,7 +312,7 @@ def test_missing_cells_name_the_option_and_dropped_rows_keep_their_numbers(tmp_p
         shown = run(*command, tmp_path / "spike.csv", "--missing", "drop", "--top", 1, "--id", "machine").stdout
         assert "m,30" in shown
     (tmp_path / "none.csv").write_text("a,b\n1,\n,2\n")
-    assert "none is left" in run("fit", tmp_path / "none.csv", "-o", "m", "--missing", "drop", code=2).stderr
+    assert "no row is left" in run("fit", tmp_path / "none.csv", "-o", "m", "--missing", "drop", code=2).stderr
 
 
 def test_means_are_those_of_the_training_rows(tmp_path, gaps, own, model):

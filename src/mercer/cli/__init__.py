@@ -1,1 +1,1 @@
-"""The command line: every command in a small file, no arithmetic."""
+"""The command line: one small file per command, and no arithmetic."""

@@ -13,17 +13,17 @@ err = Console(stderr=True)
 
 
 def say(message: str) -> None:
-    """Tell what was done, beside the output, which may be piped."""
+    """Write a message to standard error, because the output may be piped."""
     err.print(Text(message), soft_wrap=True)
 
 
 def fail(error: BaseException) -> None:
-    """Show an error as one red line; texts of many lines carry their point in the first."""
+    """Show an error as one red line: the first line of its text."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, MemoryError):
         lines = [f"Out of memory. {lines[0]} Fit on fewer rows, for example with --rows 20000."]
     if isinstance(error, MissingCellError):
-        lines = [f"{lines[0]} Mend it, or use --missing drop (leaves out such rows) or --missing mean."]
+        lines = [f"{lines[0]} Correct it, or use --missing drop (leaves out such rows) or --missing mean."]
     err.print(Text(f"Error: {lines[0]}", style="bold red"), soft_wrap=True)
 
 
@@ -34,7 +34,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def show(title: str, table: Table) -> None:
-    """Print a table below its title, which may be wider."""
+    """Print a table below its title; the title may be wider."""
     out.print(Text(title, style="bold"), soft_wrap=True)
     out.print(table)
 

@@ -1,4 +1,4 @@
-"""`mercer demo`: kernel PCA at work on handwritten digits, in one picture."""
+"""`mercer demo`: clean noisy handwritten digits by kernel PCA, and draw a picture."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mercer.cli.digits import Cleaned, Digits
     from mercer.estimators.kernel_pca import KernelPCA
 
-_NOISE = 0.3  # standard deviation, of grey values from 0 to 1: a person still reads most digits
+_NOISE = 0.3  # standard deviation for grey values from 0 to 1: a person can still read most digits
 _COMPONENTS = 48
 
 
@@ -21,7 +21,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo-out"),
 ) -> None:
     """Clean noisy handwritten digits, and compare with linear PCA and with scikit-learn."""
-    from mercer.cli import digits  # pulls in scikit-learn, which the other commands' --help need not wait for
+    from mercer.cli import digits  # imports scikit-learn, which other commands do not need for --help
 
     out.mkdir(parents=True, exist_ok=True)
     data = digits.digits(_NOISE)
@@ -34,7 +34,7 @@ def demo(
     best = min(theirs, key=lambda solver: theirs[solver])
     _print(
         f"Time to fit and project all {len(data.train) + len(data.clean):,} digits: {ours:.2f} s; scikit-learn's "
-        f"KernelPCA {theirs['auto']:.2f} s as it is, {theirs[best]:.2f} s with its fastest solver ({best})."
+        f"KernelPCA {theirs['auto']:.2f} s by default, {theirs[best]:.2f} s with its fastest solver ({best})."
     )
     _print(_result(cleaned, picture, saved))
 
@@ -70,5 +70,5 @@ def _result(cleaned: "Sequence[Cleaned]", picture: Path, saved: Path) -> str:
     return (
         f"Kernel PCA brings the error of the noisy digits from {noisy:.3f} down to {kernel:.3f}; linear PCA "
         f"reaches {same:.3f} with as many components and {best:.3f} with the best number of them. "
-        f"The picture is {picture}, the model {saved}; see it with: mercer info {saved}"
+        f"The picture is {picture}, the model {saved}; show it with: mercer info {saved}"
     )

@@ -14,7 +14,7 @@ Source = Annotated[Path, typer.Argument(metavar="IMAGE or MODEL", help="An image
 Rows = Annotated[
     str | None, typer.Argument(metavar="[DATA]", help="With a model: the rows, in a file, or - for standard input.")
 ]
-Out = Annotated[str, typer.Option("--out", "-o", help="Where to write; rows also go to - as text.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="File to write; for rows also - (standard output, as text).")]
 
 
 def denoise(
@@ -22,12 +22,12 @@ def denoise(
     data: Rows = None,
     out: Out = "-",
     window: Annotated[int, typer.Option(min=2, help="Width of the windows of an image, in pixels.")] = 9,
-    stride: Annotated[int, typer.Option(min=1, help="Pixels between windows; smaller is better and slower.")] = 2,
+    stride: Annotated[int, typer.Option(min=1, help="Pixels between windows; smaller is better but slower.")] = 2,
     noise: Annotated[
-        float | None, typer.Option(min=0.0, help="Standard deviation of the noise in grey values; else estimated.")
+        float | None, typer.Option(min=0.0, help="Standard deviation of the noise in grey values. (default: estimated)")
     ] = None,
     split: Annotated[int, typer.Option(min=1, help="Learn SPLIT x SPLIT parts of the image separately.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="For the choice of windows to learn from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the choice of training windows.")] = 0,
     exclude: options.Exclude = None,
     ids: options.Ids = None,
     times: options.Times = None,
@@ -35,7 +35,7 @@ def denoise(
     chunk_rows: options.ChunkRows = 4096,
     verbose: options.Verbose = False,
 ) -> None:
-    """Clean an image, or replace each row by the one that the components of a model can express.
+    """Clean an image, or replace each row by its reconstruction from the components of a model.
 
     mercer denoise noisy.png -o clean.png
 
@@ -52,7 +52,7 @@ def denoise(
             "mercer denoise model.mercer noisy.csv -o clean.csv"
         )
     if not is_picture(out):
-        raise ValueError(f"Say where the image goes, for example -o clean.png; --out is {out!r}.")
+        raise ValueError(f"--out must name an image file, for example -o clean.png; got {out!r}.")
     task = PatchDenoiser(window=window, stride=stride, noise=noise, split=split, random_state=seed)
     with waiting.watch(verbose):
         write_picture(out, _cleaned(task, read_picture(source)))
@@ -60,7 +60,7 @@ def denoise(
 
 
 def _cleaned(task: PatchDenoiser, pixels: Pixels) -> Pixels:
-    """Clean all channels but transparency."""
+    """Clean all channels except transparency."""
     if pixels.ndim == 2 or pixels.shape[2] == 3:
         return task.denoise(pixels)
     return np.dstack([task.denoise(pixels[:, :, :-1]), pixels[:, :, -1]])

@@ -31,7 +31,7 @@ class Digits:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What one method makes of the noisy digits."""
+    """Result of one method on the noisy digits."""
 
     method: str
     components: int | None
@@ -64,7 +64,7 @@ def clean_by(method: str, model: Any, data: Digits) -> Cleaned:
 
 
 def best_linear(data: Digits) -> Cleaned:
-    """Let linear PCA choose its number of components with the answer in hand, the best it can ever do."""
+    """Choose the number of components of linear PCA by the true error: the best result that it can reach."""
     full = reference.PCA().fit(data.train)
     scores = full.transform(data.noisy)
     every = (
@@ -77,7 +77,7 @@ def best_linear(data: Digits) -> Cleaned:
 def compare(data: Digits, components: int) -> tuple[KernelPCA, list[Cleaned]]:
     """Clean by linear PCA, by the best linear PCA and by kernel PCA.
 
-    The pre-images are located between digits that were learned, which serves noise as strong as this best.
+    Pre-images are computed from distances to training digits (kwok), which is the best method for such strong noise.
     """
     model = KernelPCA(components, kernel="rbf", gamma="median", preimage="kwok").fit(data.train)
     linear = reference.PCA(components).fit(data.train)
@@ -92,7 +92,7 @@ def compare(data: Digits, components: int) -> tuple[KernelPCA, list[Cleaned]]:
 def race(model: KernelPCA, data: Digits) -> tuple[float, dict[str, float]]:
     """Time fit and transform on all digits with the same parameters: Mercer's, and scikit-learn's by each solver.
 
-    scikit-learn's solvers are named as its `eigen_solver`; "auto" is what it takes if none is named.
+    scikit-learn's solvers are named as its `eigen_solver`; "auto" is its default.
     """
     X = np.concatenate([data.train, data.clean])
     given: dict[str, Any] = {"n_components": model.n_components, "kernel": "rbf", "gamma": model.gamma_}

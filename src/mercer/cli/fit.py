@@ -21,7 +21,7 @@ Scale = Annotated[
 
 def fit(
     data: options.Data,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to save the model.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File for the model.")],
     method: Annotated[str, typer.Option(help=methods.overview())] = methods.AUTO,
     kernel: Annotated[str | None, typer.Option(help="rbf, poly, linear, sigmoid, cosine, ... (default: rbf)")] = None,
     gamma: Annotated[str | None, typer.Option(help="A number, or median. (default: median with rbf)")] = None,
@@ -35,8 +35,8 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method."),
     ] = None,
     scale: Scale = options.Scale.none,
-    rows: Annotated[int | None, typer.Option(help="Fit on so many rows, drawn at random.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of that draw, and of the choice of landmarks.")] = 0,
+    rows: Annotated[int | None, typer.Option(help="Fit on this number of rows, drawn at random.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed for drawing rows and choosing landmarks.")] = 0,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     ids: options.Ids = None,
@@ -47,7 +47,7 @@ def fit(
 ) -> None:
     """Fit a model to the rows of a file and save it.
 
-    Columns that hold no numbers are left out. The model keeps the names of its columns, and finds them in new files.
+    Columns without numbers are left out. The model keeps the names of its columns and finds them in new files.
     """
     _check_folder(out)
     params = values.settings(settings or [])
@@ -70,7 +70,7 @@ def fit(
 
 
 def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | None, seed: int) -> Any:
-    """Fit on a sample, on chunks where the method can, else on everything."""
+    """Fit on a sample, or chunk by chunk if the method can, or on all rows at once."""
     estimator = methods.find(methods.EXACT if method == methods.AUTO else method).make(params)
     if rows is not None:
         if method == methods.AUTO and rows > methods.MANY:
@@ -88,7 +88,7 @@ def _for_many(params: dict[str, Any], seed: int) -> Any:
 
 
 def _check_folder(out: Path) -> None:
-    """Tell before the work whether its result can be saved."""
+    """Fail before the work starts if its result cannot be saved."""
     if not out.parent.is_dir():
         raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
     if out.is_dir():

@@ -1,4 +1,4 @@
-"""`mercer info`: what is in a model file."""
+"""`mercer info`: show the contents of a model file."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ _FIRST = 10  # components shown
 
 
 def info(model: Model) -> None:
-    """Show what a model file holds."""
+    """Show the contents of a model file."""
     saved = open_file(model)
     if isinstance(saved, KernelOutlierDetector):
         console.show(str(model), _listed(_of_detector(saved)))

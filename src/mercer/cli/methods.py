@@ -1,4 +1,4 @@
-"""The methods that `mercer fit` offers: a register, so that a new one is one entry."""
+"""The methods that `mercer fit` offers; a new method is one entry here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Method:
-    """An estimator class, under the name and with the parameters that suit the command line."""
+    """An estimator class, with its name and default parameters on the command line."""
 
     name: str
-    target: str  # "module:Class", imported when it is asked for
+    target: str  # "module:Class", imported when it is used
     help: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self, params: Mapping[str, Any], **where_known: Any) -> Any:
-        """Make the estimator, with its defaults overridden by the parameters given, and others where it has them."""
+        """Make the estimator with its defaults and these parameters; `others` are used only if the class has them."""
         module, _, name = self.target.partition(":")
         estimator = getattr(import_module(module), name)()
         known = estimator.get_params(deep=False)
@@ -28,34 +28,34 @@ class Method:
         return estimator.set_params(**{**self._fitting_defaults(params), **more, **params})
 
     def _fitting_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Leave out the default gamma where another kernel than the default one was asked for."""
+        """Leave out the default gamma if the user chose another kernel."""
         other = params.get("kernel", self.defaults.get("kernel")) != self.defaults.get("kernel")
         return {key: value for key, value in self.defaults.items() if not (other and key == "gamma")}
 
 
 AUTO, EXACT, LANDMARKS = "auto", "kernel-pca", "landmark-kernel-pca"
-MANY = 20_000  # rows; exact kernel PCA of more takes longer than most people wait
+MANY = 20_000  # rows; with more, exact kernel PCA takes minutes
 
 _METHODS: dict[str, Method] = {}
 
 
 def register(method: Method) -> Method:
-    """Offer a method under its name."""
+    """Add a method."""
     _METHODS[method.name] = method
     return method
 
 
 def names() -> list[str]:
-    """Name the methods on offer."""
+    """Return the names of all methods."""
     return list(_METHODS)
 
 
 def find(name: str) -> Method:
-    """Return the method of this name, whose ending -kernel-pca or -pca may be left out."""
+    """Return the method of this name; the ending -kernel-pca or -pca may be left out."""
     for full in (name, f"{name}-kernel-pca", f"{name}-pca"):
         if full in _METHODS:
             return _METHODS[full]
-    raise ValueError(f"There is no method {name!r}; choose one of {', '.join([AUTO, *_METHODS])}.")
+    raise ValueError(f"There is no method {name!r}; use one of {', '.join([AUTO, *_METHODS])}.")
 
 
 def overview() -> str:
@@ -77,10 +77,10 @@ def for_many(params: Mapping[str, Any], limit: int, seed: int) -> Any:
 
 
 def choice_of_many(limit: int) -> str:
-    """Say which model `auto` takes for more than `limit` rows, and how to get the other one."""
+    """Return a message: which model `auto` takes for more than `limit` rows, and how to get the exact one."""
     return (
-        f"More than {limit:,} rows: {LANDMARKS} is used, whose time grows with the rows, not with their square. "
-        f"The exact model: --method {EXACT}."
+        f"More than {limit:,} rows: {LANDMARKS} is used; its time is proportional to the number of rows. "
+        f"For the exact model use --method {EXACT}."
     )
 
 
@@ -97,7 +97,7 @@ register(
     Method(
         "hebbian-pca",
         "mercer:HebbianPCA",
-        "linear PCA learned row by row, in one reading of any number of rows",
+        "linear PCA learned row by row; reads the rows once",
     )
 )
 
@@ -114,7 +114,7 @@ register(
     Method(
         "online-robust-kernel-pca",
         "mercer:OnlineRobustKernelPCA",
-        "kernel PCA of a stream with outliers in it, in one reading",
+        "robust kernel PCA of a stream; reads the rows once",
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
@@ -123,7 +123,7 @@ register(
     Method(
         "robust-kernel-pca",
         "mercer:RobustKernelPCA",
-        "kernel PCA that outliers cannot bend",
+        "robust kernel PCA: outlying rows are down-weighted",
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
@@ -132,7 +132,7 @@ register(
     Method(
         "landmark-kernel-pca",
         "mercer:LandmarkKernelPCA",
-        "kernel PCA in the span of landmarks, in one reading of any number of rows",
+        "kernel PCA in the span of landmarks; reads the rows once",
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
@@ -141,7 +141,7 @@ register(
     Method(
         "incremental-kernel-pca",
         "mercer:IncrementalKernelPCA",
-        "kernel PCA by updates with every few rows, on a library of points that does not grow",
+        "kernel PCA updated with every few rows, on a limited number of points",
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )
@@ -150,7 +150,7 @@ register(
     Method(
         "l1-kernel-pca",
         "mercer:L1KernelPCA",
-        "kernel PCA by sums of absolute scores, which outliers move less",
+        "L1-norm kernel PCA, by absolute scores; less sensitive to outliers",
         {"n_components": 10, "kernel": "rbf", "gamma": "median"},
     )
 )

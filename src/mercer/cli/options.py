@@ -8,7 +8,7 @@ import typer
 
 
 class Missing(StrEnum):
-    """What happens to missing cells."""
+    """How missing cells are handled."""
 
     error = "error"
     drop = "drop"
@@ -30,7 +30,7 @@ class Scale(StrEnum):
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The rows: a file, or - for standard input.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model saved by `mercer fit`.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="Where to write, or - for standard output as text.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="File to write, or - for standard output as text.")]
 _NAMES = "A,B,..."
 _COUNTED = "a file without names has columns 0, 1, ..."
 Columns = Annotated[
@@ -39,24 +39,25 @@ Columns = Annotated[
 ]
 Exclude = Annotated[str | None, typer.Option(metavar=_NAMES, help="Leave these columns out.")]
 Ids = Annotated[
-    str | None, typer.Option("--id", metavar=_NAMES, help="Columns that name the rows: not used as numbers, kept.")
+    str | None, typer.Option("--id", metavar=_NAMES, help="Columns that name the rows: only copied to the output.")
 ]
 Times = Annotated[
-    str | None, typer.Option("--time", metavar=_NAMES, help="Columns that date the rows: not used as numbers, kept.")
+    str | None,
+    typer.Option("--time", metavar=_NAMES, help="Columns with times of the rows: only copied to the output."),
 ]
 MissingCells = Annotated[
     Missing | None,
     typer.Option(
-        help="Cells without a value: error stops at the first; drop leaves out their rows, and the output then has "
-        "the row numbers; mean takes the mean of the column in the training rows. (default: as the model was fitted, "
+        help="Missing cells: error stops at the first one; drop leaves out their rows, and adds row numbers to the "
+        "output; mean fills in the mean of the column in the training rows. (default: as the model was fitted, "
         "else error)"
     ),
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Show the progress at once, in a pipe as lines; else after two seconds."),
+    typer.Option("--verbose", "-v", help="Show progress at once, in a pipe as lines. (default: after two seconds)"),
 ]
-ChunkRows = Annotated[int, typer.Option(min=1, help="How many rows to hold in memory at a time.")]
+ChunkRows = Annotated[int, typer.Option(min=1, help="Number of rows to hold in memory at a time.")]
 
 
 def split_names(text: str | None) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from mercer.outliers.judgement import judge_rows
 from mercer.tables.columns import ColumnSummary
 from mercer.tables.prepared import filled
 
-MANY = 5_000  # rows; with more, the five or six exact models take longer than most people wait
+MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
-_COMPONENTS = 4  # as many as the detector takes where no method is named
+_COMPONENTS = 4  # as many as the detector takes if no method is given
 
 Method = Annotated[
     str,
@@ -33,28 +33,28 @@ Method = Annotated[
 
 def outliers(
     data: options.Data,
-    train: Annotated[str | None, typer.Option(help="Rows that are normal, to learn from. (default: the data)")] = None,
+    train: Annotated[str | None, typer.Option(help="File with normal rows to learn from. (default: DATA)")] = None,
     alpha: Annotated[float, typer.Option(help="Share of normal rows that may raise an alarm.")] = 0.05,
     score: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
     method: Method = methods.AUTO,
     scale: Annotated[
         options.Scale, typer.Option(help="Scale columns; soft and variance give all of them the same weight.")
     ] = options.Scale.soft,
-    out: Annotated[str | None, typer.Option("--out", "-o", help="Where to write t2, spe and p of each row.")] = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="File for t2, spe and p of each row, or -.")] = None,
     detector: Annotated[
-        Path | None, typer.Option(help="A saved detector to judge by; nothing is learned, and --train is not used.")
+        Path | None, typer.Option(help="A saved detector to use; nothing is learned, and --train is ignored.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Where to save the detector.")] = None,
-    top: Annotated[int, typer.Option(min=0, help="How many of the most unusual rows to show.")] = 5,
+    save: Annotated[Path | None, typer.Option(help="File for the detector.")] = None,
+    top: Annotated[int, typer.Option(min=0, help="Number of most unusual rows to show.")] = 5,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     ids: options.Ids = None,
     times: options.Times = None,
     missing: options.MissingCells = None,
     rows: Annotated[
-        int | None, typer.Option(help="Learn from so many rows, drawn at random; all rows are judged.")
+        int | None, typer.Option(help="Learn from this number of rows, drawn at random; all rows are scored.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of that draw.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the folds and for drawing rows.")] = 0,
     verbose: options.Verbose = False,
 ) -> None:
     """Find rows that are unlike the others, or unlike those of another file."""
@@ -75,7 +75,7 @@ def outliers(
             judge, data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing, means=means
         )
         if known is not None and train is None and rows is None:
-            judging.held = known  # as standard input can be read only once, and others need not be
+            judging.held = known  # standard input can be read only once
             silence.tell(silence.no_training_row(alpha, judge.calibration_.n))
         seen, alarms = _judge(judge, judging, out, top, alpha)
     if out != "-":
@@ -99,12 +99,12 @@ def _learn(
     judge.fit(known.values)
     del judge.observers
     if known.names:
-        judge.feature_names_in_ = np.array(known.names, object)  # by which columns of later files are found
+        judge.feature_names_in_ = np.array(known.names, object)  # to find the columns in later files
     return known, means
 
 
 def _estimator(method: str, n_rows: int, seed: int) -> Any:
-    """Make the model that a method stands for; None is the detector's own, which is exact."""
+    """Make the model of a method; None means the detector's default, which is exact."""
     if method == methods.AUTO and n_rows > MANY:
         console.say(methods.choice_of_many(MANY))
         method = methods.LANDMARKS
@@ -116,14 +116,16 @@ def _estimator(method: str, n_rows: int, seed: int) -> Any:
 def _saved(path: Path) -> KernelOutlierDetector:
     found = open_file(path)
     if not isinstance(found, KernelOutlierDetector):
-        raise TypeError(f"{path} holds a {type(found).__name__}, not a detector; `mercer outliers --save` makes one.")
+        raise TypeError(
+            f"{path} holds a {type(found).__name__}, not a detector; make one with `mercer outliers --save`."
+        )
     return found
 
 
 def _judge(
     judge: KernelOutlierDetector, judging: Source, out: str | None, top: int, alpha: float
 ) -> tuple[Largest, int]:
-    """Judge all rows and write what was asked for; return the most unusual rows and the number of alarms."""
+    """Score all rows and write the results; return the most unusual rows and the number of alarms."""
     seen, p_values = Largest(top), Largest(0)
 
     def results(table: Table) -> Array:

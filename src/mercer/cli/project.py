@@ -1,4 +1,4 @@
-"""`mercer transform`, `score` and `denoise`: put the rows of a file through a model, chunk by chunk."""
+"""`mercer transform`, `score` and `denoise`: apply a model to the rows of a file, chunk by chunk."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def transform(
 
 @dataclass(frozen=True)
 class DenoiseOptions:
-    """What `mercer denoise` was given about the rows to clean."""
+    """Options of `mercer denoise` for rows."""
 
     exclude: str | None
     kept: tuple[str | None, ...]
@@ -50,11 +50,11 @@ class DenoiseOptions:
 
 
 def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: Any) -> None:
-    """Replace each row by the one that the components of a model can express."""
+    """Replace each row by its reconstruction from the components of a model."""
     estimator = open_model(model)
     rows = source.to_judge(estimator, data, observers, exclude=given.exclude, kept=given.kept, missing=given.missing)
     tables = rows.chunks(given.chunk_rows)
-    first = next(tables)  # its names, if it has any, name the output too
+    first = next(tables)  # its column names, if any, are those of the output too
     names, clean = labelled(
         rows,
         chain([first], tables),
@@ -68,8 +68,8 @@ def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: 
 def score(
     model: options.Model,
     data: options.Data,
-    out: Annotated[str | None, typer.Option("--out", "-o", help="Where to write one value per row, or -.")] = None,
-    top: Annotated[int, typer.Option(min=0, help="How many of the largest to show.")] = 5,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="File for one value per row, or -.")] = None,
+    top: Annotated[int, typer.Option(min=0, help="Number of rows with the largest values to show.")] = 5,
     exclude: options.Exclude = None,
     ids: options.Ids = None,
     times: options.Times = None,
@@ -77,7 +77,7 @@ def score(
     chunk_rows: options.ChunkRows = 4096,
     verbose: options.Verbose = False,
 ) -> None:
-    """Measure how far each row is from what a model has learned (SPE: squared distance in feature space)."""
+    """Measure how far each row is from the subspace of a model (SPE: squared distance in feature space)."""
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
         rows = source.to_judge(estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing)
@@ -117,7 +117,7 @@ class Largest:
         self._values, self._shown = np.empty(0), np.empty(0)
 
     def noting(self, table: Table, values: Array, shown: Array | None = None) -> Array:
-        """Take note of further rows, of which `shown` is to be told, and return their values."""
+        """Store further rows, with numbers to show if they differ from the values, and return the values."""
         self._all.append(values)
         self._rows = table if self._rows is None else joined([self._rows, table])
         self._values = np.concatenate([self._values, values])
@@ -137,7 +137,7 @@ class Largest:
         return () if self._rows is None else self._rows.kept_names
 
     def __iter__(self) -> Iterator[Found]:
-        """Give the rows with the largest values, the largest first."""
+        """Iterate over the rows with the largest values, the largest first."""
         for i, shown in enumerate(self._shown):
             assert self._rows is not None
             kept = [] if self._rows.kept is None else [str(cell) for cell in self._rows.kept[i]]
@@ -145,7 +145,7 @@ class Largest:
 
 
 def open_model(path: Path) -> Any:
-    """Load a kernel model, or say that there is none at this path."""
+    """Load a kernel model, or fail if there is none at this path."""
     estimator = open_file(path)
     if not hasattr(estimator, "expansion_"):
         raise TypeError(
@@ -156,9 +156,9 @@ def open_model(path: Path) -> Any:
 
 
 def open_file(path: Path) -> Any:
-    """Load whatever Mercer has saved at this path."""
+    """Load a model or detector."""
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is not a file; give a model that `mercer fit` has saved.")
+        raise FileNotFoundError(f"{path} is not a file; give a model saved by `mercer fit`.")
     return load(path)
 
 
@@ -177,4 +177,4 @@ def _summarise(seen: Largest) -> None:
     for one in seen:
         table.add_row(str(one.row), *one.kept, f"{one.shown:.4g}")
     if table.row_count:
-        console.show("The rows with the largest, counted from 0", table)
+        console.show("Rows with the largest error, counted from 0", table)

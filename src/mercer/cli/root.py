@@ -11,15 +11,15 @@ import mercer
 from mercer.cli import console, demo, denoise, fit, info, outliers, project, reproduce, track
 from mercer.errors import MercerError
 
-# What goes wrong because of data, files or parameters; anything else is a defect of this program.
+# Errors caused by data, files or parameters; any other error is a defect of this program.
 _USER_ERRORS = (MercerError, ValueError, TypeError, OSError, MemoryError, EOFError, zlib.error)
 
 
 class Group(TyperGroup):
-    """Commands whose errors end as one red line and exit code 2 (1 for a defect), or with --debug as they are."""
+    """Commands that show errors as one red line with exit code 2 (1 for a defect), or with --debug as a traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Let --debug stand anywhere, since it is added to a command that has just failed."""
+        """Accept --debug at any place, since users add it to a command that has just failed."""
         if "--debug" in args:
             args = ["--debug", *(arg for arg in args if arg != "--debug")]
         return super().parse_args(ctx, args)
@@ -33,9 +33,9 @@ class Group(TyperGroup):
             try:
                 return super().invoke(ctx)
             except (BrokenPipeError, typer.Abort):
-                raise  # the reader of our output has gone, as `head` does, or the user has: nothing is wrong
+                raise  # the reader of the output has closed the pipe, as `head` does: this is no error
             except Exception as error:
-                if ctx.params.get("debug") or hasattr(error, "exit_code"):  # typer says itself what is wrong
+                if ctx.params.get("debug") or hasattr(error, "exit_code"):  # typer shows its own message
                     raise
                 ours = isinstance(error, _USER_ERRORS)
                 console.fail(error if ours else _defect(error))
@@ -44,7 +44,7 @@ class Group(TyperGroup):
 
 def _defect(error: Exception) -> Exception:
     return RuntimeError(
-        f"{type(error).__name__}: {error}. This is a defect of mercer; please report it with what --debug shows."
+        f"{type(error).__name__}: {error}. This is a defect of mercer; please report it with the output of --debug."
     )
 
 
@@ -66,8 +66,8 @@ def root(
 ) -> None:
     """Kernel PCA on files: fit a model, project, score and denoise rows with it, or clean an image.
 
-    Files are told by their suffix: .npy, .npz, .csv, .tsv, .parquet, .jsonl, texts also with .gz; - is standard input
-    or output. Columns that hold no numbers are left out; a model finds its columns in new files by their names.
+    The suffix of a file gives its format: .npy, .npz, .csv, .tsv, .parquet, .jsonl, texts also with .gz; - is standard
+    input or output. Columns without numbers are left out; a model finds its columns in new files by their names.
     """
 
 
@@ -80,7 +80,7 @@ app.command("info")(info.info)
 app.command("demo")(demo.demo)
 app.command(
     "reproduce",
-    add_help_option=False,  # handed on, as everything else
+    add_help_option=False,  # passed on, as all other arguments
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
 )(reproduce.reproduce)
 app.command("track")(track.track)

@@ -1,4 +1,4 @@
-"""The rows that a command reads, with one line for each thing that is done to them on the way."""
+"""The rows that a command reads, with one message for each change that is made to them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -29,9 +29,9 @@ class Source:
     data: str
     selection: Selection
     observers: tuple[Observer, ...] = ()
-    means: Array | None = None  # stand where cells are missing
-    quiet: bool = False  # for a second reading
-    held: readers.Table | None = None  # the rows, where they are in memory already
+    means: Array | None = None  # replace missing cells
+    quiet: bool = False  # to read the file again
+    held: readers.Table | None = None  # the rows, if they are already in memory
     _told: list[str] = field(default_factory=list)
 
     def chunks(self, rows: int) -> Iterator[readers.Table]:
@@ -55,7 +55,7 @@ class Source:
         self._tell_dropped(np.concatenate(dropped), done)
         if not used:
             raise DataFileError(
-                f"All {done:,} rows have missing cells, so none is left. Leave out columns, or fill them."
+                f"All {done:,} rows have missing cells, so no row is left. Exclude columns, or fill in the cells."
             )
 
     def read(self) -> readers.Table:
@@ -106,7 +106,7 @@ def to_judge(
     missing: Missing | None = None,
     means: Array | None = None,
 ) -> Source:
-    """Return the rows to put through a model, with its columns found by name; means as the model has them, or these."""
+    """Return the rows to apply a model to, with its columns found by name; means are the model's, or those given."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         wanted: tuple[str, ...] | None = tuple(str(name) for name in names)
@@ -126,13 +126,13 @@ def to_judge(
 
 
 def hints(summary: ColumnSummary, columns: tuple[str, ...]) -> Iterator[str]:
-    """Say what a user should know about the columns that a model learns from."""
+    """Return messages about unusual columns that a model learns from."""
     if len(summary.constant()) == summary.n_columns:
         yield "Warning: all columns are constant, so there is nothing to learn from these rows."
     for column in summary.counting():
         yield (
-            f"Column {columns[column]} counts from row to row, as a row number or a time does. If it is one, leave it "
-            f"out: --exclude {columns[column]}"
+            f"Column {columns[column]} rises from row to row by the same step, as a row number or a time does. If it is one, "
+            f"leave it out: --exclude {columns[column]}"
         )
 
 
@@ -141,7 +141,7 @@ def _own_rule(model: Any) -> Missing:
 
 
 def labels(source: Source, table: readers.Table) -> tuple[list[str], tuple[npt.NDArray[Any], ...]]:
-    """Return what stands before the results of each row: its number, if rows can be dropped, and kept columns."""
+    """Return the labels of each row: its number, if rows can be dropped, and the kept columns."""
     names, columns = list(table.kept_names), [] if table.kept is None else list(table.kept.T)
     if source.selection.missing == "drop":
         names, columns = ["row", *names], [table.rows, *columns]
@@ -151,7 +151,7 @@ def labels(source: Source, table: readers.Table) -> tuple[list[str], tuple[npt.N
 def labelled(
     source: Source, tables: Iterable[readers.Table], results: Any, names: list[str]
 ) -> tuple[list[str], Iterator[Labelled]]:
-    """Return names and chunks to write: what stands before the results, and `results(table)` for each table."""
+    """Return names and chunks to write: labels, then `results(table)` for each table."""
     tables = iter(tables)
     first = next(tables)
     before, _ = labels(source, first)

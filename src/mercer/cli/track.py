@@ -16,19 +16,21 @@ Frames = npt.NDArray[Any]  # (n, height, width) or (n, height, width, 3)
 
 def track(
     frames: Annotated[Path, typer.Argument(metavar="FRAMES", help="An .npy or .npz file of (frames, height, width).")],
-    box: Annotated[str, typer.Option(metavar="X,Y,W,H", help="Where the object is in the first frame, in pixels.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="Where to write a box a frame, or - for text.")] = "-",
+    box: Annotated[str, typer.Option(metavar="X,Y,W,H", help="Position of the object in the first frame, in pixels.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="File for one box per frame, or - for text.")] = "-",
     video_strip: Annotated[Path | None, typer.Option(help="A picture of some frames with their boxes.")] = None,
-    key: Annotated[str | None, typer.Option(help="The array of an .npz file; else X, frames, or the only one.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Array of an .npz file. (default: X, frames, or the only one)")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same boxes.")] = 0,
 ) -> None:
-    """Follow an object through a video by a model of its appearance that learns as it goes."""
+    """Follow an object through a video by a model of its appearance that is updated with each frame."""
     start = read_box(box)
     if out != "-":
         writers.check_target(out)
     if video_strip is not None and not video_strip.parent.is_dir():
         raise FileNotFoundError(f"The folder {video_strip.parent} does not exist; create it first.")
-    from mercer.images.tracker import AppearanceTracker  # pulls in scikit-learn
+    from mercer.images.tracker import AppearanceTracker  # imports scikit-learn
 
     pictures = read_frames(frames, key)
     with waiting.watch():
@@ -79,5 +81,5 @@ def _chosen(archive: Any, path: Path, key: str | None) -> Frames:
     wanted = [key] if key is not None else ["X", "frames", *(names if len(names) == 1 else [])]
     name = next((name for name in wanted if name in names), None)
     if name is None:
-        raise DataFileError(f"{path} holds {', '.join(names) or 'nothing'}; say with --key which are the frames.")
+        raise DataFileError(f"{path} holds {', '.join(names) or 'nothing'}; give the name of the frames with --key.")
     return np.asarray(archive[name])

@@ -1,4 +1,4 @@
-"""How `mercer fit` learns: at once or chunk by chunk, with columns prepared first where this was asked for."""
+"""How `mercer fit` learns: at once or chunk by chunk, with columns prepared first if requested."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -17,12 +17,12 @@ from mercer.tables.prepared import PreparedModel
 
 @dataclass
 class Trainer:
-    """Fits an estimator to the rows of a source; the columns are scaled and filled where this was asked for."""
+    """Fits an estimator to the rows of a source; columns are scaled, and missing cells filled, if requested."""
 
     source: Source
     chunk_rows: int
     scale: Scale
-    fills: bool  # missing cells by means
+    fills: bool  # fill missing cells with means
     names: tuple[str, ...] | None = None
     columns: tuple[str, ...] = ()
     summary: ColumnSummary = field(default_factory=ColumnSummary)
@@ -35,11 +35,11 @@ class Trainer:
         return self._fit(estimator, drawn(self.source.chunks(max(sample, 4096)), sample, seed))
 
     def by_chunks(self, estimator: Any) -> Any:
-        """Feed the rows to a method that learns in parts."""
+        """Fit chunk by chunk a method that has `partial_fit`."""
         return self._feed(estimator, self._reading())
 
     def by_size(self, few: Any, many: Callable[[], Any], limit: int) -> Any:
-        """Fit `few` at once if there are at most `limit` rows, else feed all of them to `many()` by chunks."""
+        """Fit `few` at once if there are at most `limit` rows, else fit `many()` chunk by chunk."""
         tables = self._reading()
         head: list[Table] = []
         for table in tables:
@@ -49,11 +49,11 @@ class Trainer:
         return self._fit(few, joined(head))
 
     def _reading(self) -> Iterator[Table]:
-        """Read the rows; where columns are to be prepared, once before for their means and spreads."""
+        """Read the rows; if columns are prepared, read them once before for means and spreads."""
         if not self._prepares:
             return self.source.chunks(self.chunk_rows)
         first: Iterable[Table] = self.source.chunks(self.chunk_rows)
-        if self.source.data == "-":  # can be read only once, so it is held in memory
+        if self.source.data == "-":  # standard input can be read only once, so it is held in memory
             first = again = list(first)
         else:
             again = replace(self.source, quiet=True).chunks(self.chunk_rows)  # type: ignore[assignment]
@@ -95,7 +95,7 @@ class Trainer:
         return self._prepared.prepared(values) if self._prepares and self._prepared is not None else values
 
     def _result(self, estimator: Any) -> Any:
-        """Return what is to be saved: the estimator alone where its rows were taken as they are."""
+        """Return the object to save: the estimator alone if its columns were not prepared."""
         model = estimator
         if self._prepares and self._prepared is not None:
             model, model.estimator = self._prepared, estimator
@@ -104,11 +104,11 @@ class Trainer:
         return model
 
     def hints(self) -> Iterator[str]:
-        """Say what a user should know about the columns."""
+        """Return messages about unusual columns."""
         yield from hints(self.summary, self.columns)
         found = self.summary.dominant() if self.scale is Scale.none else None
         if found is not None:
             yield (
-                f"Column {self.columns[found[0]]} holds {found[1]:.0%} of the variance of all columns and decides "
-                "nearly alone; --scale soft lets all columns count."
+                f"Column {self.columns[found[0]]} holds {found[1]:.0%} of the variance of all columns and determines the "
+                "model almost alone; use --scale soft to give all columns the same weight."
             )

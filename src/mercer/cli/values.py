@@ -1,4 +1,4 @@
-"""Texts of the command line turned into parameter values."""
+"""Conversion of texts of the command line to parameter values."""
 
 import ast
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def value(text: str) -> Any:
-    """Read a number, a list, true, false or none; anything else stays a text."""
+    """Read a number, a list, true, false or none; any other text is returned unchanged."""
     if text.strip().lower() in _WORDS:
         return _WORDS[text.strip().lower()]
     try:

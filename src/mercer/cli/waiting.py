@@ -21,7 +21,7 @@ _NAMES = {"krylov": "passes over the kernel matrix"}
 def watch(verbose: bool = False, out: str | None = None) -> Iterator[tuple[Observer, ...]]:
     """Show the progress of the work inside; with `verbose` at once, and in a pipe as lines.
 
-    Where rows are written to the terminal (`out` is -) these show the progress, and a display would disturb them.
+    No progress is shown if rows are written to the terminal (`out` is -).
     """
     busy = out == "-" and sys.stdout.isatty()
     if console.err.is_terminal and not busy:
@@ -58,10 +58,10 @@ class Display:
                 self._bars = None
 
     def __call__(self, event: Event) -> None:
-        """Take note of an event, and draw it if the display is there."""
+        """Store an event, and draw it if the display has started."""
         with self._lock:
             before = self._events.get(event.stage)
-            if before is None or event.step < before.step:  # a stage begins, or begins again
+            if before is None or event.step < before.step:  # a stage starts, or starts again
                 self._started[event.stage] = self._begun if not self._events else time.monotonic()
             self._events[event.stage] = event
             if self._bars is not None:

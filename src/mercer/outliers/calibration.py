@@ -1,16 +1,16 @@
-"""From scores to p-values: how often would a row like those of the training set score so high?
+"""From scores to p-values: how often does a row like those of the training set have such a high score?
 
-Rows are judged by models that did not see them. CV+: each fold's model scores the fold that it was fitted without. A
-new row is scored by every fold's model, counted against that fold's scores, and the counts are summed:
+Rows are scored by models that were not fitted to them. CV+: each fold's model scores the fold that it was fitted
+without. A new row is scored by every fold's model, counted against that fold's scores, and the counts are summed:
 
     p = (1 + sum_k #{i in fold k: s_k(x_i) >= s_k(x)}) / (n + 1)                  [Barber et al. 2021, CV+]
 
-Split conformal is the case of one fold, and so is a window of scores that were made before their rows were learned.
-Limits from out-of-fold scores applied to a model of all rows promise nothing: its scores can be of another size. CV+
-stays on the quiet side where the folds' models differ much, as for T2 of narrow kernels.
+Split conformal is the case of one fold. So is a window of scores that were computed before their rows were learned.
+Limits from out-of-fold scores are not valid for a model of all rows, whose scores can be of another size. CV+ raises
+too few alarms rather than too many if the folds' models differ much, as for T2 of narrow kernels.
 
-A count cannot tell two rows apart that both lie beyond all others. Between counts p is therefore interpolated, and
-beyond the last it falls exponentially: `surprise` is -log10 of that, `p_values` are the counts.
+Two rows that both lie beyond all others have the same count. Between counts p is therefore interpolated, and beyond
+the last count it falls exponentially: `surprise` is -log10 of that, `p_values` are the counts.
 """
 
 import math
@@ -21,21 +21,21 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray
 
-_OPEN = 1.0 - 1e-9  # a row just below the next count stays on its side of it
-_TAIL = 0.1  # share of the scores, the largest, that tells how fast the tail falls
-_MOST = 300.0  # of surprise: 10 to the power of minus this is still a number
+_OPEN = 1.0 - 1e-9  # a row just below the next count does not reach it
+_TAIL = 0.1  # share of the largest scores, from which the slope of the tail is estimated
+_MOST = 300.0  # largest surprise: 10 to the power of minus this is not yet zero
 _T2_WEIGHT = 0.5
-_EQUAL = 1e-9  # relative to the largest: rounding, which depends on how many rows are scored together
-_ABOVE = 1.0 + 1e-12  # so that alpha = 1 / n counts as that whatever its rounding
-_MANY = 1e18  # rows; nobody has them
+_EQUAL = 1e-9  # relative to the largest: rounding errors, which depend on how many rows are scored together
+_ABOVE = 1.0 + 1e-12  # so that rounding of alpha = 1 / n makes no difference
+_MANY = 1e18  # more rows than anybody has
 _LN10 = float(np.log(10.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """T2 and SPE of rows that their models did not see, and what follows from them for new rows."""
+    """T2 and SPE of rows by models that were not fitted to them, and p-values of new rows from these."""
 
-    folds: tuple[Array, ...]  # each (n_k, 2): T2 and SPE of the rows of one fold, by the model that did not see them
+    folds: tuple[Array, ...]  # each (n_k, 2): T2 and SPE of the rows of one fold, by the model of the other folds
     statistic: str  # "t2", "spe" or "both"
 
     @property
@@ -49,7 +49,7 @@ class Calibration:
 
     @cached_property
     def _units(self) -> tuple[Array, Array]:
-        """Return the median of T2 and SPE, and their distance from there to the largest tenth, (2,) each."""
+        """Return the median of T2 and SPE, and its distance to their largest tenth, (2,) each."""
         middle, high = np.quantile(self._pooled, [0.5, 0.9], axis=0)
         return middle, np.maximum(high - middle, _tiny(self._pooled))
 
@@ -58,8 +58,8 @@ class Calibration:
 
         "both" is a combined index [Yue and Qin 2001], one-sided in T2: z(SPE) + max(z(T2), 0) / 2, where z is the
         distance from the median in units of the upper spread. For narrow kernels T2 is small at outliers, which lie
-        far from all components; this must not acquit them. On six outlier sets, where form and weight were chosen, it
-        ranks outliers better than the smaller of two p-values; on digits SPE alone is a little better than both.
+        far from all components; a small T2 must not cancel a large SPE. Form and weight were chosen on six outlier
+        sets. There this ranks outliers better than the smaller of two p-values; on digits SPE alone is a little better.
         """
         if self.statistic != "both":
             return np.asarray(scores[..., int(self.statistic == "spe")])
@@ -79,7 +79,7 @@ class Calibration:
         return max(float((top - top[0]).mean()), float(_tiny(values)))
 
     def limits(self, alpha: float) -> Array:
-        """Return the T2 and the SPE from which on p <= alpha by that statistic alone; inf where rows are too few."""
+        """Return the limits of T2 and SPE, from which p <= alpha by that statistic alone; inf if rows are too few."""
         allowed = allowed_count(alpha, self.n)
         if allowed < 1:
             return np.full(2, np.inf)
@@ -116,13 +116,13 @@ def rows_needed(alpha: float, count: int = 1) -> int:
 
 
 def alarm_level(alpha: float, n: int) -> float:
-    """Return the surprise above which p <= alpha; a number that no row reaches where n rows are too few."""
+    """Return the surprise above which p <= alpha; a number that no row reaches if n rows are too few."""
     allowed = allowed_count(alpha, n)
     return float(-np.log10((allowed + 0.5 * (1.0 - _OPEN)) / (n + 1))) if allowed else _MOST + 1.0
 
 
 def _tiny(values: Array) -> Array:
-    """Return what counts as no spread for values of this size."""
+    """Return the spread below which values of this size count as equal."""
     size = np.abs(values).max(axis=0)
     return np.asarray(1e-12 * np.where(size > 0, size, 1.0))
 
@@ -130,13 +130,13 @@ def _tiny(values: Array) -> Array:
 def _count_above(reference: Array, values: Array) -> IntArray:
     """Return how many of an ascending reference are at least as large as each value, up to rounding.
 
-    A row of the reference itself must meet its own score whatever other rows are scored with it.
+    A row of the reference must find its own score there, even if it is scored together with other rows.
     """
     return np.asarray(len(reference) - np.searchsorted(reference, values - _EQUAL * np.abs(reference[-1]), side="left"))
 
 
 def _way_to_next(reference: Array, values: Array, above: IntArray) -> Array:
-    """Return how far, from 0 to less than 1, a value has come from the reference below it to the one above."""
+    """Return the place of a value between the reference below it (0) and the one above (less than 1)."""
     upper = reference[np.minimum(len(reference) - above, len(reference) - 1)]
     lower = reference[np.maximum(len(reference) - above - 1, 0)]
     step = upper - lower

@@ -1,7 +1,7 @@
-"""Which features make a row unusual: T2 and SPE shared out among them, by the gradient.
+"""Which features make a row unusual: T2 and SPE as sums of contributions of the features.
 
-A score s(x) is zero-order in where x lies, so its gradient alone says how it changes, not how it came about. It is
-integrated along the straight way from a reference row (the mean of the training rows) to x [integrated gradients,
+The gradient of a score s(x) shows how the score changes at x, not why it is large. So the gradient is integrated along
+the straight line from a reference row (the mean of the training rows) to x [integrated gradients,
 Sundararajan et al. 2017]:
 
     c_f = (x_f - r_f) int_0^1 ds/dx_f (r + t (x - r)) dt,        sum_f c_f = s(x) - s(r).
@@ -16,14 +16,14 @@ from mercer.expansion.model import Expansion
 from mercer.outliers.scores import ScoreModel
 from mercer.preimage.kernel_gradients import is_smooth, self_value, weighted_sum
 
-_NODES = 16  # of the Gauss-Legendre rule: exact for polynomials of degree 31
+_NODES = 16  # nodes of the Gauss-Legendre rule: exact for polynomials of degree 31
 
 
 def score_gradients(model: ScoreModel, X: Array, which: str) -> Array:
     """Return the gradient of "t2" or "spe" at every row, (n, d).
 
     Both are quadratic in y, whose gradient is coef grad k(points, x); so ds/dx is a sum of kernel gradients with one
-    weight for every point and row.
+    weight per point and row.
     """
     expansion = model.expansion
     require_smooth(expansion)
@@ -50,7 +50,7 @@ def contributions(model: ScoreModel, X: Array, reference: Array, which: str) -> 
 
 
 def require_smooth(expansion: Expansion) -> None:
-    """Say which models have contributions, where this one has none."""
+    """Fail if the model has no contributions, and say which models have."""
     kernel = expansion.kernel
     if expansion.empirical:
         raise ValueError("Models of the empirical kernel map have no contributions; use feature_map='whitened'.")

@@ -1,4 +1,4 @@
-"""All that a detector has to say about rows, from one pass over its models."""
+"""All results of a detector for some rows, from one pass over its models."""
 
 from dataclasses import dataclass
 from typing import Any

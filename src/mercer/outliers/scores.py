@@ -9,14 +9,14 @@ from mercer.arrays import Array, IntArray, Points
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import RBF, Laplacian
 
-_ABSENT = 1e-12  # a component with less than this share of the largest variance says nothing
+_ABSENT = 1e-12  # share of the largest variance; components with less are not used
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreModel:
-    """A subspace and the spread of the training rows along its components, which T2 and SPE are measured by."""
+    """A subspace and the spread of the training rows along its components, from which T2 and SPE are computed."""
 
-    expansion: Expansion  # only the components that count
+    expansion: Expansion  # only the components that are used
     means: Array  # (r,), of the training scores; zero where the model is centred
     variances: Array  # (r,)
 
@@ -47,7 +47,7 @@ class ScoreModel:
 
     @cached_property
     def inverse_variances(self) -> Array:
-        """Return 1 / lambda, and 0 where there is no variance to speak of."""
+        """Return 1 / lambda, and 0 where the variance is negligible."""
         floor = _ABSENT * float(self.variances.max(initial=0.0))
         usable = self.variances > floor
         return np.divide(1.0, self.variances, out=np.zeros_like(self.variances), where=usable)
@@ -69,7 +69,7 @@ def score_model(expansion: Expansion, explained: float, X: Points | None = None)
 
 
 def leading_components(variances: Array, explained: float) -> IntArray:
-    """Return the components of largest variance that together hold a share of it, in their order.
+    """Return the components of largest variance that together have a given share of it, in their order.
 
     [kim2019]: those with lambda_j >= alpha, for the largest alpha with sum_{lambda_j >= alpha} lambda_j >= share * sum
     lambda_j; so of components with equal variances all are taken.

@@ -1,10 +1,10 @@
-"""When can a detector raise no alarm, however far away a row is? What to say then.
+"""Warnings for detectors that cannot raise an alarm, however far away a row is.
 
 A p-value is (1 + c) / (n + 1), where c of n calibration rows score at least as high: it is at least 1 / (n + 1). So
 
-- no row can raise an alarm if alpha < 1 / (n + 1). n is the number of training rows for "cv+", that of the held ones
-  for "split", and at most `window` in a stream.
-- no training row can if alpha < 2 / (n + 1) and the calibration is "cv+": each meets its own score.
+- no row can raise an alarm if alpha < 1 / (n + 1). n is the number of training rows for "cv+", that of the held-out
+  rows for "split", and at most `window` in a stream.
+- no training row can if alpha < 2 / (n + 1) and the calibration is "cv+": each is compared with its own score too.
 - rows far away can still raise none if c training rows score as high as they do. The kernels that vanish with distance
   have a largest distance in feature space, which outliers among the training rows reach.
 
@@ -26,7 +26,7 @@ _EQUAL = 1e-9  # scores that differ by less are equal up to rounding
 
 
 def too_few_rows(alpha: float, n: int, rows: int, share: float) -> str | None:
-    """Return a warning where no p-value reaches alpha; n of all rows, a share of them, are compared with."""
+    """Return a warning where no p-value reaches alpha; rows are compared with n of all rows."""
     if allowed_count(alpha, n):
         return None
     needed = math.ceil(rows_needed(alpha) / share)
@@ -37,7 +37,7 @@ def too_few_rows(alpha: float, n: int, rows: int, share: float) -> str | None:
 
 
 def no_training_row(alpha: float, n: int) -> str | None:
-    """Return a warning where new rows can raise an alarm, but no training row, as each counts itself."""
+    """Return a warning where new rows can raise an alarm, but no training row can, as each counts itself."""
     if allowed_count(alpha, n) != 1:
         return None
     return (
@@ -47,7 +47,7 @@ def no_training_row(alpha: float, n: int) -> str | None:
 
 
 def short_window(alpha: float, window: int) -> str | None:
-    """Return a warning where the scores that a stream remembers are too few for any alarm."""
+    """Return a warning if the window of a stream has too few scores for any alarm."""
     if allowed_count(alpha, window):
         return None
     return (
@@ -57,7 +57,7 @@ def short_window(alpha: float, window: int) -> str | None:
 
 
 def hidden(detector: Any) -> str | None:
-    """Return a warning where a row infinitely far from all others raises no alarm, as others are as far."""
+    """Return a warning if a row infinitely far from all others raises no alarm, as training rows score as high."""
     scores = [judge.model.far_away() for judge in detector._judges]
     if any(one is None for one in scores):
         return None
@@ -68,14 +68,14 @@ def hidden(detector: Any) -> str | None:
     count = round(float(calibration.p_values(far)[0]) * (calibration.n + 1)) - 1
     higher = f"Rows far away from all others raise no alarm: {count} of {calibration.n} rows score as high"
     if str(detector.score) == "t2":
-        return f"{higher}, as T2 does not see distance under this kernel. Use score='both' or score='spe'."
+        return f"{higher}, as T2 does not grow with distance for this kernel. Use score='both' or score='spe'."
     by_share = detector.contamination is not None
     limit, value = ("contamination", detector.contamination) if by_share else ("alpha", detector._level)
     return f"{higher}, more than {limit}={value:g} allows. If these are outliers, drop them, or raise {limit}."
 
 
 def tell(text: str | None) -> bool:
-    """Warn the user, and return whether there was something to warn of."""
+    """Warn the user if there is a text, and return whether there was one."""
     if text is not None:
         warnings.warn(text, NoAlarmWarning, stacklevel=user_level())
     return text is not None

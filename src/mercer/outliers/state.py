@@ -1,4 +1,4 @@
-"""The parts of a fitted `KernelOutlierDetector`: scaling, models that judge, and all of it as plain data for files."""
+"""The parts of a fitted `KernelOutlierDetector`: scaling and models, and their conversion to plain data for files."""
 
 from dataclasses import dataclass
 from typing import Any

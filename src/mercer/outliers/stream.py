@@ -1,4 +1,4 @@
-"""The part of `KernelOutlierDetector` that follows streams: score first, then learn."""
+"""The part of `KernelOutlierDetector` for streams: score first, then learn."""
 
 from copy import copy
 from typing import Any
@@ -13,11 +13,11 @@ from mercer.outliers.silence import short_window, tell
 from mercer.outliers.state import Judge
 from mercer.tables.scaling import Scaling
 
-_GROSS = 2.0  # a score whose extrapolated p is 100 times below what the window can show does not enter the window
+_GROSS = 2.0  # a score whose extrapolated p is 100 times below the smallest p of the window does not enter the window
 
 
 class StreamScoring:
-    """One call for a stream, for a detector whose estimator learns in parts."""
+    """The method for streams of a detector whose estimator has `partial_fit`."""
 
     estimator: Any
     estimator_: Any
@@ -113,7 +113,7 @@ class StreamScoring:
             )
 
     def _follow(self) -> None:
-        """Judge by the learning model alone, as it is now, and by the scores so far in one window."""
+        """From now on score by the learning model alone, and compare with the scores so far in one window."""
         self._judges = [Judge(self._scaling, self._full_model())]
         if len(self.calibration_.folds) > 1:
             self._remember(np.empty((0, 2)))

@@ -1,4 +1,4 @@
-"""Known rows with their scores: what pre-images are regressed on, started from and located by."""
+"""Known rows with their scores, which all pre-image methods start from."""
 
 from dataclasses import dataclass
 
@@ -27,8 +27,8 @@ def dense_rows(points: Points, rows: IntArray) -> Array:
 def nearest(expansion: Expansion, scores: Array, anchors: Anchors, k: int, candidates: int) -> tuple[IntArray, Array]:
     """Return the k anchors nearest to P in feature space and their squared distances, both (q, k).
 
-    They are sought among the `candidates` anchors with the nearest projections: that needs no kernel values,
-    but ignores what lies outside the components, and for narrow kernels most of a row lies there.
+    They are searched among the `candidates` anchors with the nearest projections. That needs no kernel values, but
+    ignores the part of a row outside the components, which is most of it for narrow kernels.
     """
     near = _nearest_projections(expansion, scores, anchors, candidates)
     squared = squared_distances(expansion, scores, anchors.points, near)
@@ -43,12 +43,12 @@ def best_start(expansion: Expansion, scores: Array, anchors: Anchors, candidates
 
 
 def _nearest_projections(expansion: Expansion, scores: Array, anchors: Anchors, k: int) -> IntArray:
-    """Return the k anchors whose projections are nearest, (q, k); fewer where there are fewer.
+    """Return the k anchors whose projections are nearest, (q, k), or all anchors if there are fewer.
 
     Projections differ by (y - y')^T gram^+ (y - y'), which is the plain distance for orthonormal components.
     """
     k = min(k, n_rows(anchors.points))
-    if expansion.n_components == 0:  # everything projects to the mean
+    if expansion.n_components == 0:  # all rows project to the mean
         return np.tile(np.arange(k), (len(scores), 1))
     values, vectors = np.linalg.eigh(expansion.gram_inverse)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -62,6 +62,6 @@ def squared_distances(expansion: Expansion, scores: Array, points: Points, near:
     own, norms = scores_and_norms(expansion, points[wanted])
     c = components(expansion, scores)
     place = place.reshape(near.shape)
-    # a column at a time: all (q, k, r) scores at once could be larger than everything else
+    # one column at a time: all (q, k, r) scores together could need more memory than everything else
     inner = np.stack([row_dots(c, own[column]) for column in place.T], axis=1)
     return np.asarray(norms[place] - 2.0 * inner + squared_length(expansion, c)[:, None])

@@ -17,8 +17,8 @@ def has_features(kernel: Kernel) -> bool:
 def exact(expansion: Expansion, scores: Array, anchors: Anchors) -> Array:
     """Return the rows whose features are P; for the linear kernel this is the reconstruction of PCA.
 
-    The components are put into features first: (r, f) numbers serve all rows, and none needs its own (m,)
-    weights.
+    The features of the components, (r, f), are computed first and used for all rows, so that no row needs (m,)
+    weights of its own.
     """
     kernel = expansion.kernel
     if not has_features(kernel):

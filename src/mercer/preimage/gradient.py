@@ -13,13 +13,13 @@ from mercer.preimage.anchors import Anchors, best_start
 from mercer.preimage.kernel_gradients import self_value, weighted_sum
 from mercer.preimage.target import components, target_norm
 
-_ROWS = 32  # minimised together: enough to fill a matrix product, few enough that a slow row holds up few
-_FAR = 1e100  # stands for a value that overflowed: the line search turns back from it
+_ROWS = 32  # rows minimised together: enough for efficient products, and few rows wait for a slow one
+_FAR = 1e100  # replaces a value that overflowed: the line search goes back from there
 
 
 @dataclass(frozen=True)
 class _Distances:
-    """The distances to minimise, one a row, in units in which they are about one."""
+    """The distances to minimise, one per row, scaled so that they are about one."""
 
     kernel: Kernel
     points: Points  # (m, d)
@@ -30,8 +30,8 @@ class _Distances:
     def __call__(self, Z: Array) -> tuple[Array, Array]:
         """Return |phi(z) - P|^2 / scale and its gradient.
 
-        An indefinite kernel knows negative squares; they count as zero, or rows would run after them for
-        ever.
+        An indefinite kernel can give negative squared distances. They count as zero; otherwise the minimisation would
+        not end.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             own, own_slope = self_value(self.kernel, Z)
@@ -54,8 +54,8 @@ def gradient(
 ) -> Array:
     """Return minimisers of |phi(z) - P|^2 by L-BFGS; never worse than the anchor they start from.
 
-    `tol` bounds the relative gradient at the end. The cosine kernel does not see lengths: there a row keeps
-    about the length of the anchor it started from.
+    `tol` bounds the relative gradient at the end. The cosine kernel does not depend on lengths: a row keeps about
+    the length of the anchor it started from.
     """
     points = expansion.points.astype(np.float64, copy=False)
     Z = best_start(expansion, scores, anchors, n_neighbors).astype(np.float64)
@@ -77,7 +77,7 @@ def gradient(
 
 
 def _descend(distances: _Distances, start: Array, unit: float, max_iter: int, tol: float) -> Array:
-    """Minimise the sum over rows, then keep the start of every row that did not profit."""
+    """Minimise the sum over rows, then keep the start of every row that did not improve."""
 
     def objective(flat: Array) -> tuple[float, Array]:
         values, slopes = distances(start + unit * flat.reshape(start.shape))

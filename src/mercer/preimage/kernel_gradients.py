@@ -1,4 +1,4 @@
-"""Derivatives of kernels with respect to a row: one small function for every smooth kernel."""
+"""Derivatives of kernels with respect to a row: one small function per smooth kernel."""
 
 from functools import singledispatch
 
@@ -89,7 +89,7 @@ def _(kernel: Cosine, Z: Array, points: Points, weights: Array) -> ValueAndGradi
     directions = Z * inverse
     pull = np.asarray(weights @ normalize(points))
     values = np.einsum("ij,ij->i", pull, directions)
-    return values, inverse * (pull - values[:, None] * directions)  # a zero row stays: no direction is better
+    return values, inverse * (pull - values[:, None] * directions)  # a zero row is not moved: no direction is better
 
 
 @self_value.register(RBF)

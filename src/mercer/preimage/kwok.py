@@ -15,9 +15,9 @@ from mercer.kernels.tiles import TILE_BYTES, row_slices
 from mercer.preimage.anchors import Anchors, dense_rows, nearest
 from mercer.preimage.target import components, target_norm
 
-_SMALLEST = 1e-12  # kernel value that stands for 'no longer near': keeps the logarithm finite
-_CANDIDATES = 3  # for each neighbour wanted
-_RANK = 1e-4  # relative singular value below which neighbours do not span a direction
+_SMALLEST = 1e-12  # smallest kernel value: keeps the logarithm finite for rows that are far away
+_CANDIDATES = 3  # candidates per neighbour
+_RANK = 1e-4  # relative singular value; the neighbours do not span directions below it
 
 
 @singledispatch
@@ -54,17 +54,17 @@ def _(kernel: Polynomial, squared: Array, own: Array, target: Array) -> Array:
 
 def _check_gamma(gamma: float) -> None:
     if gamma <= 0:
-        raise ValueError(f"method='kwok' needs gamma > 0; with gamma={gamma:g} the kernel tells no distances apart.")
+        raise ValueError(f"method='kwok' needs gamma > 0; with gamma={gamma:g} the kernel ignores distances.")
 
 
 def _root(values: Array, degree: float) -> Array:
-    """Invert the power: with its sign for odd degrees; otherwise the base is known not to be negative."""
+    """Invert the power: with its sign for odd degrees; for others the base is not negative."""
     modulus = np.abs(values) if degree % 2 == 1 else np.maximum(values, 0.0)
     return np.asarray(np.copysign(modulus ** (1.0 / degree), values if degree % 2 == 1 else 1.0))
 
 
 def _check_invertible(kernel: Kernel, anchors: Anchors) -> None:
-    """An even power forgets the sign, unless gamma x . y + coef0 cannot be negative."""
+    """Refuse an even power, which loses the sign, unless gamma x . y + coef0 cannot be negative."""
     if not isinstance(kernel, Polynomial) or kernel.degree % 2 != 0:
         return
     stored = anchors.points.data if is_sparse(anchors.points) else anchors.points
@@ -80,8 +80,8 @@ def kwok(
 ) -> Array:
     """Return the points whose distances to their nearest anchors are those of P.
 
-    Each lies in the plane through its `n_neighbors` neighbours; directions that these span by less than
-    `rank_tol` of their widest one are not used, because errors of the distances would be magnified there.
+    Each lies in the plane through its `n_neighbors` neighbours; directions whose extent is less than
+    `rank_tol` of the widest one are not used, because they would magnify errors of the distances.
     """
     _check_invertible(expansion.kernel, anchors)
     near, squared = nearest(expansion, scores, anchors, n_neighbors, _CANDIDATES * n_neighbors)
@@ -105,7 +105,7 @@ def locate(neighbours: Array, squared: Array, rank_tol: float = _RANK) -> Array:
     around = neighbours - centre[:, None]
     radii = np.einsum("qkd,qkd->qk", around, around)
     shift = 0.5 * np.einsum("qdk,qk->qd", np.linalg.pinv(around, rcond=rank_tol), radii - squared)
-    # inconsistent distances can throw a point far out, but at distance d_j from v_j it is within |v_j| + d_j
+    # inconsistent distances can move a point far away; at distance d_j from v_j it is within |v_j| + d_j
     reach = (np.sqrt(radii) + np.sqrt(squared)).min(axis=1)
     length = np.linalg.norm(shift, axis=1)
     shrink = np.divide(reach, length, out=np.ones_like(length), where=length > reach)

@@ -1,15 +1,15 @@
-"""Pre-images: rows of data for given scores, by one mechanism that every estimator shares.
+"""Pre-images: rows of data for given scores, by methods that all estimators share.
 
-No method wins everywhere, so all are there:
+No method is the best everywhere:
 
 - "exact": the feature map is known and inverted. Linear and wavelet kernels.
-- "mika": guarded fixed point. Gaussian kernel.
+- "mika": fixed-point iteration that never gets worse. Gaussian kernel.
 - "gradient": minimises the distance in feature space. Gaussian, polynomial, linear, sigmoid and cosine
   kernels.
-- "kwok": located by distances to neighbours. Gaussian, linear and polynomial kernels; good under heavy noise.
+- "kwok": computed from distances to neighbours. Gaussian, linear and polynomial kernels; good under heavy noise.
 - "ridge": regression from scores to rows, as in scikit-learn. Any kernel; good under mild noise with a
   well-chosen `alpha`, poor for narrow kernels.
-- "auto": "exact" where it exists, because nothing can be better; else "mika" for the Gaussian and "gradient"
+- "auto": "exact" if it exists; else "mika" for the Gaussian and "gradient"
   for other smooth kernels, because both end at least as near in feature space as the best known row and need
   no parameter; else "ridge" with a Gaussian kernel on the scores, because the model's own kernel need not
   accept scores (chi2 refuses negative numbers, a user's function may expect whole rows).
@@ -44,11 +44,11 @@ _METHODS: dict[str, Callable[..., Array]] = {
 }
 METHODS = ("auto", *_METHODS)
 
-_AUTO_ALPHA = 1e-2  # for scores under a Gaussian kernel of median width, where errors hardly depend on it
+_AUTO_ALPHA = 1e-2  # for scores with a Gaussian kernel of median width; the errors hardly depend on it
 
 
 def automatic_method(kernel: Kernel) -> str:
-    """Return the method that "auto" stands for."""
+    """Return the method that "auto" means for this model."""
     if has_features(kernel):
         return "exact"
     if isinstance(kernel, RBF):
@@ -63,7 +63,7 @@ def find_preimages(
     anchors: Anchors,
     **options: Any,
 ) -> Array:
-    """Return rows of data, (q, d), whose images come as near to what the scores stand for as the method gets.
+    """Return rows of data, (q, d), whose images are as near to the reconstruction from the scores as the method can.
 
     `options` are the keywords of the method's function.
     """

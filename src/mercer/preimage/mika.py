@@ -1,8 +1,8 @@
-"""Pre-images by the fixed point of [Mika et al. 1999], guarded where the plain one goes wrong.
+"""Pre-images by the fixed point of [Mika et al. 1999], with a line search.
 
 For the Gaussian kernel the pre-image maximises f(z) = <phi(z), P> = sum_i g_i k(z, x_i), and a stationary
 point is a fixed point of z <- sum_i g_i k(z, x_i) x_i / f(z) [Mika et al. 1999]. The signs of g differ, so
-the plain iteration may divide by almost nothing, or walk downhill. Here a step is taken only if f rises, and
+the plain iteration may divide by almost zero, or decrease f. Here a step is taken only if f rises, and is
 halved otherwise.
 """
 
@@ -16,26 +16,26 @@ from mercer.kernels.functions import RBF
 from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, row_slices, run_in_threads
 from mercer.preimage.anchors import Anchors, best_start
 
-# Where f is not even this share of sum |g_i k_i|, that sum divides instead: still uphill, and a step of at most the
-# width of the data.
+# If f is below this share of sum |g_i k_i|, a step is divided by that sum instead: f still rises, and the step is at
+# most as long as the width of the data.
 _LEAST = 1e-3
 
 
 @dataclass(frozen=True)
 class _Hill:
-    """The function to climb, for rows and points both shifted by the points' mean, where less cancels."""
+    """The function to maximise, for rows and points both less the points' mean, to lose fewer digits."""
 
     points: Points  # (m, d)
     blocks: PointBlocks
 
     def look(self, Z: Array, weights: Array) -> tuple[Array, Array]:
-        """Return f at every row, and the step to the fixed point's next place."""
+        """Return f at every row, and the step of the fixed-point iteration."""
         pull = self.blocks.against(Z)
         pull *= weights
         height = pull.sum(axis=1)
         reach = np.abs(pull).sum(axis=1)
         divisor = np.where(height > _LEAST * reach, height, reach)
-        uphill = pull @ self.points - height[:, None] * Z  # the gradient of f, but for 2 gamma
+        uphill = pull @ self.points - height[:, None] * Z  # the gradient of f without the factor 2 gamma
         step = np.divide(uphill, divisor[:, None], out=np.zeros_like(Z), where=divisor[:, None] > 0)
         return height, step
 
@@ -52,7 +52,7 @@ def mika(
     """Return pre-images for the Gaussian kernel, never farther from P than the anchor they start from.
 
     Each row starts at the best of its `n_neighbors` nearest anchors, and stops when a step is shorter than
-    `tol` kernel widths, or makes no progress, or after `max_iter` looks at the function.
+    `tol` kernel widths, or makes no progress, or after `max_iter` evaluations of the function.
     """
     kernel = expansion.kernel
     if not isinstance(kernel, RBF):
@@ -71,7 +71,7 @@ def mika(
         _climb(hill, weights, Z[rows], max_iter, float(length))
 
     threads = available_threads()
-    per_row = (3 * hill.blocks.size + 6 * Z.shape[1]) * Z.itemsize  # weights, kernel values and their moduli
+    per_row = (3 * hill.blocks.size + 6 * Z.shape[1]) * Z.itemsize  # weights, kernel values and their absolute values
     run_in_threads(work, row_slices(len(Z), per_row, TILE_BYTES // threads), threads)
     return np.asarray(Z + shift)
 
@@ -84,9 +84,9 @@ def _hill(expansion: Expansion, origin: Array | None) -> _Hill:
 
 
 def _climb(hill: _Hill, weights: Array, Z: Array, max_iter: int, length: float) -> None:
-    """Move the rows of Z uphill in place until every step is shorter than `length` or leads nowhere."""
+    """Move the rows of Z in place so that f rises, until every step is shorter than `length` or does not raise f."""
     height, step = hill.look(Z, weights)
-    share = np.ones(len(Z), Z.dtype)  # of the full step
+    share = np.ones(len(Z), Z.dtype)  # share of the full step
     for _ in range(max_iter):
         active = np.flatnonzero(share * np.linalg.norm(step, axis=1) > length)
         if not active.size:

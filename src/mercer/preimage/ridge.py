@@ -59,7 +59,7 @@ def _solve(scores: Array, X: Array, kernel: Kernel, alpha: float) -> Array:
     except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
         warnings.warn(
             f"The ridge regression for pre-images is singular with alpha={alpha:g}, so its shortest "
-            "least-squares solution is used. A larger alpha makes it well posed.",
+            "least-squares solution is used. Raise alpha to avoid this.",
             PreImageWarning,
             stacklevel=2,
         )
@@ -67,7 +67,7 @@ def _solve(scores: Array, X: Array, kernel: Kernel, alpha: float) -> Array:
 
 
 def _least_squares(K: Array, X: Array) -> Array:
-    """Return the shortest minimiser of |K D - X|; by eigenvectors, which an indefinite kernel allows too."""
+    """Return the shortest minimiser of |K D - X|; by eigenvectors, which also works for an indefinite kernel."""
     values, vectors = scipy.linalg.eigh(K, overwrite_a=True)
     keep = np.abs(values) > len(K) * np.finfo(values.dtype).eps * np.abs(values).max(initial=0.0)
     basis = vectors[:, keep]
@@ -77,5 +77,5 @@ def _least_squares(K: Array, X: Array) -> Array:
 def ridge(
     expansion: Expansion, scores: Array, anchors: Anchors, *, alpha: float = 1.0, kernel: Kernel | None = None
 ) -> Array:
-    """Return pre-images regressed on the anchors; `kernel` compares scores, the model's own unless given."""
+    """Return pre-images regressed on the anchors; `kernel` compares scores; the default is the model's own."""
     return RidgeMap.fit(anchors.scores, anchors.points, kernel or expansion.kernel, alpha)(scores)

@@ -1,7 +1,7 @@
-"""Where a pre-image aims: the reconstruction P of given scores, and squared distances from it.
+"""The target of a pre-image: the reconstruction P of given scores, and squared distances from it.
 
-P = mean + sum_k c_k u_k with c = gram^+ y. All that is needed of it are inner products with mapped rows, and
-those follow from the rows' own scores and norms: nothing is larger than (rows, components) except one kernel
+P = mean + sum_k c_k u_k with c = gram^+ y. Only its inner products with mapped rows are needed. These
+are computed from the scores and norms of the rows: no array is larger than (rows, components) except one kernel
 tile.
 """
 
@@ -32,7 +32,7 @@ def target_norm(expansion: Expansion, c: Array) -> Array:
 
 
 def scores_and_norms(expansion: Expansion, Z: Points) -> tuple[Array, Array]:
-    """Return scores and |phi(z) - mean|^2, not clipped: an indefinite kernel's signs must stay."""
+    """Return scores and |phi(z) - mean|^2, not clipped: with an indefinite kernel it can be negative."""
     own = expansion.kernel.diagonal(Z)
     if expansion.nu is None:
         return expansion.combine(expansion.coef, Z) - expansion.offset, own
@@ -41,9 +41,9 @@ def scores_and_norms(expansion: Expansion, Z: Points) -> tuple[Array, Array]:
 
 
 def feature_residual(expansion: Expansion, scores: Array, Z: Points) -> Array:
-    """Return how far, squared and in feature space, each row of Z is from what its scores stand for.
+    """Return how far, squared and in feature space, each row of Z is from the reconstruction of its scores.
 
-    |phi(z) - P|^2 = k(z, z) - 2 <phi(z), P> + |P|^2, written around the mean, where it cancels less:
+    |phi(z) - P|^2 = k(z, z) - 2 <phi(z), P> + |P|^2, written relative to the mean, to lose fewer digits:
     |phi(z) - mean|^2 - 2 c . y(z) + c^T gram c.
     """
     c = components(expansion, scores)
