@@ -109,6 +109,6 @@ class Trainer:
         found = self.summary.dominant() if self.scale is Scale.none else None
         if found is not None:
             yield (
-                f"Column {self.columns[found[0]]} holds {found[1]:.0%} of the variance of all columns and determines the "
-                "model almost alone; use --scale soft to give all columns the same weight."
+                f"Column {self.columns[found[0]]} holds {found[1]:.0%} of the variance of all columns and determines "
+                "the model almost alone; use --scale soft to give all columns the same weight."
             )
