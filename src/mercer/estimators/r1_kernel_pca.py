@@ -101,11 +101,15 @@ class R1KernelPCA(KernelDecomposition):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_digits
+    >>> import numpy as np
     >>> from mercer import R1KernelPCA
-    >>> X, _ = load_digits(return_X_y=True)
-    >>> R1KernelPCA(n_components=5, kernel="rbf", gamma="median").fit(X).transform(X).shape
-    (1797, 5)
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [3, 1, 0.1]
+    >>> X[:5] += [0, 0, 15]
+    >>> model = R1KernelPCA(n_components=1, kernel="linear").fit(X)
+    >>> model.transform(X).shape
+    (100, 1)
+    >>> bool(model.weights_[:5].max() < 0.2)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
