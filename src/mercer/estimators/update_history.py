@@ -16,7 +16,22 @@ Record = tuple[int, float, float, int, float]
 
 
 class UpdateHistory:
-    """One record an update; of very many only every second, fourth, ... and always the newest."""
+    """Records of the updates of a stream, one per update, in bounded memory.
+
+    With more than 10,000 records only every second one is kept, then every fourth, and so on, and always the newest.
+
+    Parameters
+    ----------
+    columns : mapping of str to array-like or None, default=None
+        Columns as `arrays` returns them, to continue from. None: no records yet.
+
+    Examples
+    --------
+    >>> from mercer.estimators.update_history import UpdateHistory
+    >>> history = UpdateHistory().extended([(30, 0.5, 0.1, 30, 0.2), (60, 0.4, 0.1, 50, 0.1)])
+    >>> history.arrays()["n_seen"].tolist()
+    [30, 60]
+    """
 
     def __init__(self, columns: Mapping[str, Any] | None = None) -> None:
         columns = {name: [] for name in ("update", *_NAMES)} if columns is None else columns
@@ -24,7 +39,18 @@ class UpdateHistory:
         self._stride = _stride_of(self._columns["update"])
 
     def extended(self, records: Iterable[Record]) -> "UpdateHistory":
-        """Return the history with further records, in the order of the columns; this one stays as it is."""
+        """Return the history with further records; this one stays as it is.
+
+        Parameters
+        ----------
+        records : iterable of tuple
+            Records (n_seen, residual, seconds, points, distance), in the order of the updates.
+
+        Returns
+        -------
+        UpdateHistory
+            A new history.
+        """
         longer = copy(self)
         longer._columns = {name: values.copy() for name, values in self._columns.items()}
         longer._append(records)
@@ -47,7 +73,13 @@ class UpdateHistory:
             column[:] = column[part]
 
     def arrays(self) -> dict[str, Array]:
-        """Return the columns by name."""
+        """Return the columns by name.
+
+        Returns
+        -------
+        dict of ndarray
+            The columns "update", "n_seen", "residual", "seconds", "points" and "distance", with one value per record.
+        """
         return {name: np.asarray(values, int if name in _WHOLE else float) for name, values in self._columns.items()}
 
 
