@@ -24,7 +24,36 @@ _BAD_PREIMAGE = 0.5  # of the mean squared distance from the mean
 
 
 class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators whose fitted state is an `Expansion`."""
+    """Base of all estimators whose fitted state is an `Expansion`.
+
+    It gives them `transform`, `inverse_transform`, `reconstruction_error`, `save` and the attributes that follow from
+    the expansion. A subclass declares its parameters and sets `expansion_` in `fit`.
+
+    Attributes
+    ----------
+    expansion_ : Expansion
+        The fitted model: kernel, points, and the coefficients of the components on these points.
+    n_components_ : int
+        Number of components: at most as many as were asked for, and fewer where the rows allow no more.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel matrix, descending.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
+        includes directions that are not among the components.
+    n_samples_seen_ : int
+        Number of rows that the model was fitted on.
+    gamma_ : float
+        The value of `gamma` in use.
+
+    Examples
+    --------
+    >>> from mercer import KernelPCA
+    >>> from mercer.estimators.base import KernelDecomposition
+    >>> issubclass(KernelPCA, KernelDecomposition)
+    True
+    """
 
     expansion_: Expansion
     observers: tuple[Observer, ...] = ()
