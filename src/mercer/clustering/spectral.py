@@ -1,4 +1,4 @@
-"""`KernelSpectralClustering`: clusters of any shape, and labels for rows that come later."""
+"""`KernelSpectralClustering`: clusters of any shape, and labels for new rows."""
 
 import os
 import warnings

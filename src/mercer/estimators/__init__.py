@@ -1,1 +1,1 @@
-"""scikit-learn shells: parameters and validation in, solvers behind."""
+"""Estimators after scikit-learn's conventions: they declare and check parameters, and call the solvers."""

@@ -1,4 +1,4 @@
-"""Denoising rows: fit a model, project on it, and come back to input space."""
+"""Denoising rows: fit a model, project on it, and find pre-images of the projections."""
 
 from typing import Any
 

@@ -385,7 +385,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
 
 
 def _with_products(state: KhaState, tiles: VisitTiles) -> None:
-    """Make the products with K' anew, for other rows than those of the last fit."""
+    """Compute the products with K' again, for other rows than those of the last fit."""
     state.AK = tiles.matmul(np.ascontiguousarray(state.A.T)).T
     if state.B is not None:
         state.BK = tiles.matmul(np.ascontiguousarray(state.B.T)).T

@@ -1,4 +1,4 @@
-"""`RobustKernelPCA`: kernel PCA that rows which do not belong cannot bend."""
+"""`RobustKernelPCA`: robust kernel PCA, in which outlying rows are down-weighted."""
 
 import warnings
 from numbers import Integral, Real

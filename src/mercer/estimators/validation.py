@@ -1,4 +1,4 @@
-"""Checks of what users pass in: scikit-learn's, with advice added where its texts stop short."""
+"""Checks of what users pass in: those of scikit-learn, with advice added to its messages."""
 
 import warnings
 from collections.abc import Callable

@@ -203,7 +203,7 @@ class KernelMutualSubspace:
         return self
 
     def _begin(self, rows: Array) -> Self:
-        """Freeze what all subspaces share: the number of features and the width of the kernel."""
+        """Fix what all subspaces share: the number of features and the width of the kernel."""
         gamma = self.gamma if self.estimator is None else getattr(self.estimator, "gamma", None)
         if gamma is None and self.estimator is None:
             length = float(np.mean(np.einsum("ij,ij->i", rows, rows)))

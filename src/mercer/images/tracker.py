@@ -1,4 +1,4 @@
-"""`AppearanceTracker`: follow an object through frames by a model of its appearance that learns as it goes."""
+"""`AppearanceTracker`: follow an object through frames by a model of its appearance that learns from each of them."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -347,7 +347,7 @@ class AppearanceTracker:
 
 
 def _shares(total: int, parts: int) -> list[int]:
-    """Divide a number into equal parts, the first ones larger where it does not go evenly."""
+    """Divide a number into nearly equal parts; the first ones are larger where the division leaves a remainder."""
     return [total // parts + (i < total % parts) for i in range(parts)]
 
 
