@@ -34,7 +34,8 @@ bench: $(STAMP)
 papers: $(STAMP)
 	$(BIN)/python -m papers --quick -o build/quick
 
-# hours: the papers at full size, all benchmarks, and docs/results.md from both; interrupt it and go on at any time
+# Takes hours: the papers at full size, all benchmarks, and docs/results.md from both. After an interrupt, run it again
+# to continue.
 results: $(STAMP)
 	$(BIN)/python -m papers -o build/reproduced
 	$(BIN)/python -m benchmarks --all

@@ -1,7 +1,7 @@
 """Measure Mercer against its peers: `make bench`, or `python -m benchmarks [objective ...] [--all] [--list]`.
 
-Every objective runs in processes of its own, all its solvers in turn on the same data. Peers that are not installed are
-listed with the reason. Objectives that take more than some two minutes run only if they are named, or with --all.
+Every objective runs in processes of its own; all its solvers run in turn on the same data. Peers that are not installed
+are listed with the reason. Objectives that take more than about two minutes run only if they are named, or with --all.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""`docs/results.md` from what `python -m papers` and `make bench` wrote: `make results`, or
+"""Write `docs/results.md` from the results of `python -m papers` and `make bench`: `make results`, or
 
     python -m benchmarks.results_page [--reproduced FOLDER ...] [--bench FOLDER] [-o docs]
 
-Where several folders of reproductions are given, an experiment is taken from the first one that has it. Pictures are
+If several folders of reproductions are given, an experiment is taken from the first one that has it. Pictures are
 made small enough to commit.
 """
 
@@ -47,12 +47,12 @@ def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
     yield "# Results\n"
     yield (
         f"Made by `make results` (Mercer {__version__}): `python -m papers` runs the papers' experiments again, `make "
-        "bench` measures Mercer against its peers, and this page shows what they wrote. The former also writes a page "
+        "bench` measures Mercer against its peers, and this page shows the results. The former also writes a page "
         "with all figures, tables, choices and explanations, `summary.html`; times are those of one machine with two "
         "cores.\n"
     )
     yield "## The papers, run again\n"
-    yield "What a paper gives as a number or states as a fact, against what came out here:\n"
+    yield "Numbers and statements of each paper, compared with our results:\n"
     yield "| work | experiments run | compared | agree, hold or exceed | do not |\n|---|---|---|---|---|"
     for key in catalogue.KEYS:
         results = [result for (k, _), (_, result, _) in found.items() if k == key and result is not None]
@@ -111,7 +111,7 @@ def _peers(bench: Path, pictures: Path) -> Iterator[str]:
         yield "`make bench` has not been run.\n"
         return
     machine = json.loads((bench / "results.json").read_text(encoding="utf-8"))["machine"]
-    yield f"{machine}, two cores. Ratios say how many times faster than the fastest peer, with their range.\n"
+    yield f"{machine}, two cores. A ratio says how many times faster a solver is than the fastest peer.\n"
     for name, text in (("ratios", "How many times faster than the fastest peer"), ("growth", "Seconds against size")):
         if (bench / f"{name}.png").exists():
             _shrink(bench / f"{name}.png", pictures / f"{name}.png")

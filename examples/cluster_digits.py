@@ -1,7 +1,7 @@
 """Find the kinds of handwritten digits without labels: python examples/cluster_digits.py clusters.png
 
-Spectral clustering of USPS digits (scikit-learn's, where USPS is not at hand), and the clusters of digits that came
-later. Each row of the figure is a cluster, with new digits that it was given.
+Spectral clustering of USPS digits (scikit-learn's digits if USPS is missing), and the clusters of new digits.
+Each row of the figure is a cluster, with some of its new digits.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Remove the noise from a picture: python examples/denoise_image.py denoised.png
 
-The camera image (or, where it is not at hand, one of scikit-learn's) gets Gaussian noise; `PatchDenoiser` learns from
-the noisy picture alone what its windows have in common.
+Gaussian noise is added to the camera image (or to one of scikit-learn's if it is missing). `PatchDenoiser` learns only
+from the windows of the noisy picture.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Remove the noise from a walk: python examples/denoise_motion.py walk.png
 
-Frames of a motion are rows like any others: `mercer.denoise` fits kernel PCA to them, projects, and finds pre-images.
+Frames of a motion are rows: `mercer.denoise` fits kernel PCA to them, projects, and finds pre-images.
 Without the walk of the CMU motion capture database (see `mercer.datasets`) a made-up one is used.
 """
 
@@ -39,7 +39,7 @@ def made_up(n: int = 358) -> tuple[np.ndarray, np.ndarray]:
 def main(path: str) -> None:
     """Draw noisy and cleaned frames over those that were recorded."""
     joints, parents = walk()
-    clean = (joints - joints[:, :1]).reshape(len(joints), -1)  # relative to the root: a pose, wherever it is
+    clean = (joints - joints[:, :1]).reshape(len(joints), -1)  # relative to the root: the pose without its position
     noisy = clean + 0.5 * np.random.default_rng(0).standard_normal(clean.shape)
     better = mercer.denoise(noisy, KernelPCA(25, kernel="rbf"))
     left = ((better - clean) ** 2).mean() / ((noisy - clean) ** 2).mean()

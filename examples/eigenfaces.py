@@ -1,10 +1,10 @@
 """Recognise faces under any light: python examples/eigenfaces.py faces.png
 
 Kernel eigenfaces are a pipeline: an estimator, then nearest neighbours [chin2007, sec. V]. Half of the Extended Yale B
-images of each person (or of scikit-learn's digits, where they are not at hand) are learned, the others recognised.
+images of each person (or of scikit-learn's digits if they are missing) are learned, the others recognised.
 
-The images of a face under all lights lie near a linear subspace, so a kernel has nothing to gain here: a narrow one
-loses, a wide one is as good as PCA. The picture shows it.
+The images of a face under all lights lie near a linear subspace, so a kernel cannot improve on PCA here: a narrow
+kernel is worse, a wide kernel is as good. The picture shows this.
 """
 
 import sys
@@ -23,7 +23,7 @@ COUNTS = (10, 20, 40, 80, 160)
 
 
 def pictures() -> tuple[np.ndarray, np.ndarray, str]:
-    """Rows of grey values from 0 to 1, whose they are, and what they show."""
+    """Return rows of grey values from 0 to 1, the person of each, and a description."""
     try:
         faces = datasets.load("yaleb")
         return faces.X.reshape(len(faces.X), -1) / 255.0, faces.y, "38 faces under 64 lights"
@@ -33,14 +33,14 @@ def pictures() -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def kernel_faces(r: int, gamma: float | str) -> Pipeline:
-    """Kernel PCA, and its scores scaled to the same variance."""
+    """Return kernel PCA followed by scaling of the scores to the same variance."""
     return make_pipeline(KernelPCA(r, kernel="rbf", gamma=gamma), PCA(whiten=True))
 
 
 def main(path: str) -> None:
-    """Draw how many are recognised with so many components."""
+    """Draw the share of recognised images against the number of components."""
     X, y, what = pictures()
-    X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)  # how bright the light is says nothing
+    X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)  # brightness carries no information
     train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
     kinds = {
         "eigenfaces": lambda r: PCA(r, whiten=True, random_state=0),

@@ -1,8 +1,8 @@
 """Tell people apart by sets of their pictures: python examples/face_sets.py roc.png
 
-Each person's pictures are cut into four sets. The first is learned a picture at a time, as from a camera; the others
-are compared with what was learned by the angles between subspaces [chin2007]. Without Extended Yale B (see
-`mercer.datasets`) scikit-learn's handwritten digits stand in for the people.
+Each person's pictures are cut into four sets. The first is learned one picture at a time, as from a camera; the
+others are compared with it by the angles between subspaces [chin2007]. Without Extended Yale B (see `mercer.datasets`)
+scikit-learn's handwritten digits replace the people.
 """
 
 import sys

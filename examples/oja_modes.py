@@ -1,7 +1,7 @@
 """Watch a single neuron find the first principal component: python examples/oja_modes.py modes.png
 
-Oja's rule with a small constant gain follows a differential equation in which every mode of the weights but the first
-dies out [lecture_notes]. The figure compares a run on random samples with the solution of that equation.
+Oja's rule with a small constant gain follows a differential equation in which every mode of the weights except the
+first decays to zero [lecture_notes]. The figure compares a run on random samples with the solution of that equation.
 """
 
 import sys
@@ -17,12 +17,12 @@ EIGENVALUES = np.array([1.0, 0.6, 0.35, 0.15])
 
 
 def main(path: str) -> None:
-    """Run Oja's rule on random samples, and draw what becomes of its modes."""
+    """Run Oja's rule on random samples, and draw its modes over time."""
     rng = np.random.default_rng(3)
     p = len(EIGENVALUES)
     axes = np.linalg.qr(rng.standard_normal((p, p)))[0]
     samples = rng.standard_normal((STEPS, p)) * np.sqrt(EIGENVALUES) @ axes.T
-    start = np.array([0.15, 0.45, 0.5, 0.55]) @ axes.T  # hardly along the first axis
+    start = np.array([0.15, 0.45, 0.5, 0.55]) @ axes.T  # nearly orthogonal to the first axis
     neuron = HebbianPCA(1, rule="oja", gain="constant", eta0=GAIN, init=start[None], center=False, orthonormalize=False)
     weights, times = [start], [0]
     for first in range(0, STEPS, EVERY):

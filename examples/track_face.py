@@ -12,7 +12,7 @@ from mercer import AppearanceTracker, datasets, plots
 
 
 def made_up(n: int = 90) -> tuple[np.ndarray, np.ndarray]:
-    """Return frames in which a patch moves over a ground, and its boxes."""
+    """Return frames in which a patch moves over a background, and its boxes."""
     rng = np.random.default_rng(0)
     ground, patch = rng.uniform(0, 120, (24, 32)).repeat(5, 0).repeat(5, 1), rng.uniform(80, 255, (10, 10))
     frames, boxes = np.repeat(ground[None], n, axis=0), np.zeros((n, 4))

@@ -12,8 +12,11 @@ from mercer.cli import console
 from papers import catalogue, runner
 from papers.result import Result
 
-_FULL, _QUICK = Path("reproduce-out"), Path("reproduce-quick")  # apart, so that neither replaces the other
-_INTERRUPTED = 130  # as shells have it
+_FULL, _QUICK = (
+    Path("reproduce-out"),
+    Path("reproduce-quick"),
+)  # separate folders, so that neither run replaces the other
+_INTERRUPTED = 130  # exit code of an interrupted program in shells
 
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -23,22 +26,22 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 def papers(
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY[:EXPERIMENT]]...", help="What to run; everything if nothing is named."),
+        typer.Argument(metavar="[KEY[:EXPERIMENT]]...", help="What to run. (default: everything)"),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes: minutes instead of hours.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option(exists=True, file_okay=False, help="Folder with the data sets; MERCER_DATA if not given."),
+        typer.Option(exists=True, file_okay=False, help="Folder with the data sets. (default: MERCER_DATA)"),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", file_okay=False, help=f"Where to write; {_FULL}, or {_QUICK}.")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Run what is already done once more.")] = False,
-    show: Annotated[bool, typer.Option("--list", help="Show what is covered, and run nothing.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run finished experiments again.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List what is covered, and run nothing.")] = False,
 ) -> None:
     """Run the papers' experiments again, and compare figures and numbers.
 
-    Finished experiments are not run twice: interrupt at any time, and give the same command again to go on.
+    Finished experiments are not run again. You can interrupt the run at any time; the same command continues it.
     """
     try:
         chosen = catalogue.find(what or ())
@@ -54,14 +57,14 @@ def papers(
             scale = "quick" if quick else "full"
             results = runner.run_all(chosen, folder, scale=scale, home=data, again=again, tell=tell, finished=finished)
     except KeyboardInterrupt as error:
-        console.say("Interrupted. Give the same command again to go on from here.")
+        console.say("Interrupted. Give the same command again to continue.")
         raise typer.Exit(_INTERRUPTED) from error
     _report(results, folder)
 
 
 @contextmanager
 def _watching(total: int) -> Iterator[tuple[Any, Any]]:
-    """Show a bar over the experiments and what the present one does; each that is finished gets a line."""
+    """Show a progress bar of the experiments and the current step; print a line per finished experiment."""
     columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
     with Progress(*columns, console=console.err, transient=True) as bar:
         task = bar.add_task("", total=total)
@@ -76,7 +79,7 @@ def _watching(total: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _report(results: list[Result], folder: Path) -> None:
-    """Print the table of all runs and where the page is; exit with 1 where an experiment failed."""
+    """Print the table of all runs and where the page is; exit with 1 if an experiment failed."""
     table = console.grid("experiment", "seconds", "verdicts")
     table.columns[2].justify = "left"
     for result in results:

@@ -1,4 +1,4 @@
-"""Which works there are, which experiments cover them, and what is left."""
+"""The works, the experiments that cover them, and the parts that are not covered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class Coverage:
 def paper(key: str) -> Paper:
     """Return a work by its key."""
     if key not in KEYS:
-        raise ValueError(f"There is no work {key!r}; known are {', '.join(KEYS)}.")
+        raise ValueError(f"There is no work {key!r}; use one of {', '.join(KEYS)}.")
     found: Paper = import_module(f"papers.{key}").PAPER
     return found
 
 
 @cache
 def experiments(key: str) -> tuple[Experiment, ...]:
-    """Return the experiments of a work, in the order of what they cover."""
+    """Return the experiments of a work, in the order of the items that they cover."""
     order = [item.name for item in paper(key).items]
     package = import_module(f"papers.{key}")
     names = [found.name for found in iter_modules(package.__path__) if not found.name.startswith("_")]

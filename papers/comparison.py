@@ -16,10 +16,10 @@ Value = float | str | None
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the paper says of a quantity, what we found, and whether these agree."""
+    """The paper's value of a quantity, our value, and whether they agree."""
 
     quantity: str
-    paper: Value  # a number, a statement, or None where only a curve is shown
+    paper: Value  # a number, a statement, or None if the paper shows only a curve
     ours: Value
     verdict: str
     note: str = ""
@@ -47,7 +47,7 @@ def number(
     best: Literal["high", "low"] | None = None,
     note: str = "",
 ) -> Comparison:
-    """Compare two numbers: they agree within `within`; beyond, ours is better or worse if one end is the good one."""
+    """Compare two numbers: they agree within `within`; else ours is better or worse if `best` names the good end."""
     gap = float(ours) - float(paper)
     if abs(gap) <= within:
         verdict = AGREES
@@ -69,7 +69,7 @@ def reading(quantity: str, ours: float | str, note: str = "") -> Comparison:
 
 
 def not_judged(lines: Iterable[Comparison]) -> list[Comparison]:
-    """Return the lines without their verdicts: what was found on substitute data says nothing about the paper."""
+    """Return the lines without their verdicts: results on substitute data cannot be compared with the paper."""
     return [replace(line, verdict=NOT_JUDGED, within=None) if line.is_judged else line for line in lines]
 
 

@@ -14,7 +14,7 @@ COLOURS = ("#1f77b4", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#222222")
 def panels(
     titles: Sequence[tuple[str, str, str]], *, columns: int | None = None, width: float = 4.6, height: float = 3.5
 ) -> tuple["Figure", list[Any]]:
-    """Return a figure with panels, each given by title, x label and y label, in one row unless `columns` says less."""
+    """Return a figure with panels, each given by title, x label and y label, `columns` per row (default: all)."""
     across = columns or len(titles)
     down = -(-len(titles) // across)
     figure = canvas(None, width * across, height * down)
@@ -23,7 +23,7 @@ def panels(
 
 
 def lines(axes: Any, curves: Mapping[str, tuple[Any, Any]], *, log_x: bool = False, log_y: bool = False) -> None:
-    """Draw named curves, (x, y) each, with a legend; earlier ones are thicker, so that equal curves all show."""
+    """Draw named curves, (x, y) each, with a legend; earlier ones are thicker, so that equal curves are all visible."""
     for place, ((name, (x, y)), colour) in enumerate(zip(curves.items(), COLOURS * 3, strict=False)):
         axes.plot(x, y, label=name, color=colour, linewidth=max(1.3, 2.5 - 0.4 * place))
     logarithmic(axes, x=log_x, y=log_y)

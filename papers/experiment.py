@@ -1,4 +1,4 @@
-"""What an experiment is: its texts, its sizes, the function that runs it, and what that function hands back."""
+"""An experiment: its texts, its sizes, the function that runs it, and the result of that function."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Settings = Mapping[str, Any]  # plain values only: they are written to a file and compared
 FULL = "full"
-SCALES = (FULL, "quick", "tiny")  # as the paper has it; within a minute or so; for tests
+SCALES = (FULL, "quick", "tiny")  # as in the paper; within about a minute; for tests
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Item:
 
     name: str
     what: str
-    instead: str = ""  # the data that stand in for the work's own
+    instead: str = ""  # the data that replace the data of the work
     impossible: str = ""  # why it cannot be done at all, if so
 
 
@@ -51,7 +51,7 @@ class Outcome:
 
     drawings: Mapping[str, Drawing] = field(default_factory=dict)  # by file name, without a suffix
     comparisons: tuple[Comparison, ...] = ()
-    remarks: tuple[str, ...] = ()  # what only the run could tell
+    remarks: tuple[str, ...] = ()  # remarks that depend on the run
 
 
 @dataclass(frozen=True)
@@ -65,25 +65,25 @@ class Experiment:
     paper_did: str
     we_do: str
     scales: Mapping[str, Settings]
-    open_choices: tuple[str, ...] = ()  # what the paper does not say, and what was chosen
-    differences: tuple[str, ...] = ()  # where ours differs on purpose, and why
+    open_choices: tuple[str, ...] = ()  # details that the paper does not give, and our choices
+    differences: tuple[str, ...] = ()  # where we differ from the paper on purpose, and why
     data: tuple[str, ...] = ()  # names in `mercer.datasets`
 
 
 @dataclass
 class Run:
-    """What an experiment is given: its sizes, its data, a place to keep stages, and somebody to tell."""
+    """The inputs of an experiment: its sizes, its data, a folder for stages, and a function for progress messages."""
 
     settings: Settings
     stages: Stages
     home: Path | None = None  # the folder with the data, None for the usual one
     tell: Callable[[str], None] = lambda text: None
     allow_substitute: bool = False
-    sources: dict[str, str] = field(default_factory=dict)  # what the data really were, by name
-    substitutes: list[str] = field(default_factory=list)  # what stood in for data that are not there
+    sources: dict[str, str] = field(default_factory=dict)  # the data that were really used, by name
+    substitutes: list[str] = field(default_factory=list)  # substitutes for missing data
 
     def load(self, name: str) -> Any:
-        """Return a data set, or what stands in for it where that is allowed; FileNotFoundError names the file."""
+        """Return a data set, or its substitute if that is allowed; else FileNotFoundError names the file."""
         try:
             plain = self.allow_substitute and name not in STAND_INS
             found = datasets.load(name, allow_substitute=plain, allow_download=True, home=self.home)
@@ -97,6 +97,6 @@ class Run:
         return found
 
     def stage(self, name: str, compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the arrays that `compute` makes, or those it made before the last run was interrupted."""
+        """Return the arrays that `compute` makes, or those that an interrupted run computed before."""
         self.tell(name)
         return self.stages.get(name, compute)

@@ -14,7 +14,7 @@ from papers.report import HEAD, shown
 from papers.result import DONE, Result, load_result
 from papers.resume import write_whole
 
-_WIDE = 900  # pixels of a picture from which two do not fit side by side
+_WIDE = 900  # pixels: two pictures of this width do not fit side by side
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1200px; margin: auto; padding: 1rem 1.5rem 4rem; }
 h1 { font-size: 1.7rem; } h2 { border-top: 3px solid #222; padding-top: .6rem; margin-top: 3rem; }
@@ -34,7 +34,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: 
 
 
 def write_summary(out: Path) -> Path:
-    """Write the page of all results that the folder holds, and return its path."""
+    """Write the page of all results in the folder, and return its path."""
     path = out / "summary.html"
     write_whole(path, summary(out).encode())
     return path
@@ -68,8 +68,8 @@ def _opening(found: dict[tuple[str, str], Result | None]) -> str:
     return (
         f"<p>Made by <code>python -m papers</code>, version {__version__}; sizes: {', '.join(scales)}. {len(done)} of "
         f"{len(found)} experiments have been run.{note} The papers give {len(lines)} values and claims to compare "
-        f"with: {good} hold, agree within what is tolerated, or are exceeded; the others are marked where they stand, "
-        f"and explained there.</p><table><tr><th>experiment</th><th>verdicts</th><th>time</th></tr>{links}</table>"
+        f"with: {good} hold, agree within what is tolerated, or are exceeded; the others are marked and "
+        f"explained below.</p><table><tr><th>experiment</th><th>verdicts</th><th>time</th></tr>{links}</table>"
     )
 
 
@@ -132,12 +132,12 @@ def _figures(result: Result, folder: Path) -> str:
 
 
 def _is_wide(png: bytes) -> bool:
-    """Tell from the header of a PNG whether it needs a row of the page for itself."""
+    """Tell from the header of a PNG whether it needs a row of its own on the page."""
     return int.from_bytes(png[16:20], "big") > _WIDE
 
 
 def _tables(lines: Sequence[Comparison]) -> Iterator[str]:
-    """What can be compared with the paper, then what stands beside it."""
+    """Yield the table of comparisons with the paper, then the table of other measurements."""
     compared = [line for line in lines if line.verdict != OPEN]
     beside = [line for line in lines if line.verdict == OPEN]
     if compared:
@@ -167,7 +167,7 @@ def _cell(value: Value) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return text as HTML, with what stands between backticks as code."""
+    """Return text as HTML, with texts between backticks as code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 

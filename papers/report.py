@@ -53,7 +53,7 @@ def markdown_row(cells: Iterable[str]) -> str:
 
 
 def shown(value: Value) -> str:
-    """Return a cell for people: four digits, and a dash for nothing."""
+    """Return the text of a cell: numbers with four digits, and a dash for nothing."""
     if value is None or value == "":
         return "-"
     return value if isinstance(value, str) else f"{value:.4g}"

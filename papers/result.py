@@ -16,19 +16,19 @@ FILE = "result.json"
 
 @dataclass
 class Result:
-    """What is known of one experiment after a run."""
+    """The result of one run of an experiment."""
 
     key: str
     experiment: str
     scale: str
-    mark: str  # fingerprint of what made it
+    mark: str  # fingerprint of settings, data and code
     state: str = DONE
     reason: str = ""  # why it was not run, or failed
     seconds: float = 0.0
     version: str = __version__
     settings: dict[str, Any] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)  # what the data really were
-    substitutes: list[str] = field(default_factory=list)  # what stood in for data that are not there
+    sources: dict[str, str] = field(default_factory=dict)  # the data that were really used
+    substitutes: list[str] = field(default_factory=list)  # substitutes for missing data
     comparisons: list[Comparison] = field(default_factory=list)
     captions: dict[str, str] = field(default_factory=dict)  # by figure
     remarks: list[str] = field(default_factory=list)
@@ -45,19 +45,19 @@ class Result:
         if self.state != DONE:
             return f"{self.state}: {self.reason}"
         if self.substitutes:
-            return f"ran on substitute data ({'; '.join(self.substitutes)}): not judged against the paper"
+            return f"ran on substitute data ({'; '.join(self.substitutes)}): not compared with the paper"
         counts: dict[str, int] = {}
         for line in self.comparisons:
             counts[line.verdict] = counts.get(line.verdict, 0) + 1
         return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no numbers to compare"
 
     def save(self, folder: Path) -> None:
-        """Write the record; it comes last, so where it is, the figures and tables are too."""
+        """Write the record; it is written last, so a folder with a record is complete."""
         write_whole(folder / FILE, json.dumps(_plain(asdict(self)), indent=1, allow_nan=False).encode())
 
 
 def load_result(folder: Path) -> Result | None:
-    """Read a record; None where there is none, or none that can be read."""
+    """Read a record; None if there is none, or if it cannot be read."""
     try:
         known = json.loads((folder / FILE).read_text(encoding="utf-8"))
         known["comparisons"] = [Comparison(**line) for line in known["comparisons"]]
@@ -67,7 +67,7 @@ def load_result(folder: Path) -> Result | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has: numbers that are not finite become words."""
+    """Return a value that JSON can hold: NaN and infinity become texts."""
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What makes long runs resumable: files that are whole or absent, and fingerprints of what made them."""
+"""Support for runs that can be resumed: complete files, and fingerprints of settings, data and code."""
 
 import hashlib
 import inspect
@@ -47,7 +47,7 @@ class Stages:
         self._folder, self._mark = folder, mark
 
     def get(self, name: str, compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the arrays of a stage, computed now or before."""
+        """Return the arrays of a stage, computed now or in an earlier run."""
         path = self._path(name)
         if path is not None and path.is_file():
             with np.load(path, allow_pickle=False) as arrays:
@@ -60,7 +60,7 @@ class Stages:
         return found
 
     def clear_others(self) -> None:
-        """Remove what was kept for other settings."""
+        """Remove the files of other settings."""
         for path in () if self._folder is None else self._folder.glob("*.npz"):
             if not path.name.startswith(self._mark):
                 path.unlink()

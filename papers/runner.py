@@ -1,4 +1,4 @@
-"""Run experiments in turn: skip what is done, go on where one cannot run, leave nothing half-written."""
+"""Run experiments in turn: skip finished ones, continue if one cannot run, and write complete files only."""
 
 import time
 import traceback
@@ -27,7 +27,7 @@ def run_all(
     tell: Tell = lambda text: None,
     finished: Callable[[Result, bool], None] = lambda result, fresh: None,
 ) -> list[Result]:
-    """Run experiments and renew `summary.html` after each; `finished` hears of every result and whether it is new."""
+    """Run experiments and update `summary.html` after each; `finished` gets every result and whether it is new."""
     results = []
     for key, experiment in chosen:
         tell(f"{key}:{experiment.name}")
@@ -62,7 +62,7 @@ def run_one(
         stages,
         home,
         lambda text: tell(f"{key}:{experiment.name}: {text}"),
-        allow_substitute=scale != FULL,  # as the paper has it: its data, or none
+        allow_substitute=scale != FULL,  # at the size of the paper no substitute data are used
     )
     result = Result(key, experiment.name, scale, mark, settings=dict(settings), sources=run.sources)
     result.substitutes = run.substitutes
@@ -76,14 +76,14 @@ def run_one(
 
 
 def _attempt(experiment: Experiment, run: Run, result: Result) -> Outcome | None:
-    """Run an experiment; None where it could not, and then the result says why."""
+    """Run an experiment; None if it cannot run, and then the result says why."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
             return experiment.run(run)
         except (FileNotFoundError, MissingExtraError) as error:
             result.state, result.reason = NOT_RUN, str(error)
-        except Exception as error:  # one that fails must not take the others along, and is never left blank
+        except Exception as error:  # a failure must not stop the other experiments, and is recorded
             place = traceback.extract_tb(error.__traceback__)[-1]
             result.state = FAILED
             result.reason = f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"

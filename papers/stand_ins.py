@@ -1,7 +1,7 @@
-"""Data that stand in for those of the papers at small sizes: made from what scikit-learn ships, or drawn by a formula.
+"""Substitutes for the data of the papers at small sizes: from scikit-learn's own data, or computed by a formula.
 
-They have the shapes and ranges of the real sets, so that every experiment can be seen at work; what comes out is not
-compared with a paper.
+They have the shapes and ranges of the real sets, so that every experiment can run. Their results are not compared with
+a paper.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ _FRAMES = 471
 
 @dataclass(frozen=True)
 class StandIn:
-    """What stands in for a data set, in words, and how it is made."""
+    """A substitute for a data set: its description, and the function that makes it."""
 
     what: str
     make: Callable[[], Mapping[str, Any]]
@@ -77,7 +77,7 @@ def _faces_that_move(n: int = 1965) -> Mapping[str, Any]:
 
 
 def _reliefs_under_lights(people: int = 38, lights: int = 64) -> Mapping[str, Any]:
-    """Light balls by Lambert's law, each with bumps of its own, from directions on a grid."""
+    """Return images of bumpy balls, lit by Lambert's law from directions on a grid."""
     rng = np.random.default_rng(0)
     v, u = np.mgrid[-1.0:1.0:32j, -1.0:1.0:32j]
     across, up = np.meshgrid(np.linspace(-1.6, 1.6, 8), np.linspace(-1.0, 1.0, 8))
@@ -106,7 +106,7 @@ def _curves(each: int = 400, points: int = 150) -> Mapping[str, Any]:
     return {"X": X + 1.5 * rng.standard_normal(X.shape), "y": np.repeat(np.arange(1, 6), each)}
 
 
-# a figure that walks: joint, the joint that it is tied to, length of the bone, rest angle from hanging, swing, phase
+# a walking figure: joint, the joint it is attached to, length of the bone, angle at rest, swing, phase
 _LIMBS = (
     ("spine", 0, 8.0, np.pi, 0.03, 0.0),
     ("neck", 1, 5.0, np.pi, 0.03, 0.0),

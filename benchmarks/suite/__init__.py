@@ -1,1 +1,1 @@
-"""Benchmarks as plug-ins: an objective has data sets and solvers; all solvers meet the same data in one process run."""
+"""Benchmarks as plug-ins: an objective has data sets and solvers; all solvers run on the same data in one process."""

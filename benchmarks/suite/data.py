@@ -1,4 +1,4 @@
-"""Data sets for objectives. What the loader really returned names the rows of the table."""
+"""Data sets for objectives. The table names the data that were really used."""
 
 import warnings
 from typing import Any
@@ -10,10 +10,10 @@ _stand_ins: list[str] = []
 
 
 def load(name: str, rows: int | None = None) -> Any:
-    """Return a data set, or what stands in for it; CannotRunError where neither has so many rows."""
+    """Return a data set or its substitute; CannotRunError if neither has enough rows."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the table says it
+            warnings.simplefilter("ignore", UserWarning)  # the table names the substitute
             found = datasets.load(name)
     except FileNotFoundError as missing:
         raise CannotRunError(str(missing)) from None
@@ -26,7 +26,7 @@ def load(name: str, rows: int | None = None) -> Any:
 
 
 def used_stand_ins() -> str:
-    """Return what stood in for data sets since the last call, and forget it."""
+    """Return the substitutes used since the last call, and clear the list."""
     found = ", ".join(dict.fromkeys(_stand_ins))
     _stand_ins.clear()
     return found

@@ -1,4 +1,4 @@
-"""Incremental kernel PCA in its simplest form, to have libraries that are to be compressed [chin2007, IV-B]."""
+"""Incremental kernel PCA in its simplest form, to get libraries to compress [chin2007, IV-B]."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def batch(kernel: Kernel, X: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray
 
 
 def share_lost(library: Library, made: ReducedSet) -> float:
-    """The weighted sum of squared distances between vectors and what stands for them, as a share of their squares."""
+    """The weighted sum of squared distances between vectors and their replacements, as a share of their squares."""
     _, gram, coef, weights = library
     own = np.einsum("ij,ij->i", coef @ gram, coef)
     lost = own - 2.0 * np.einsum("ij,ij->i", made.coef @ made.cross, coef)

@@ -13,7 +13,7 @@ from mercer.tables.scaling import Scaling
 
 ODDS = ("wbc", "ionosphere", "breastw", "cardio", "musk", "odds_mnist")
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0)  # times the gamma of the median distance
-MOST_ROWS = 1500  # of a data set that are used: time, here and of the peers
+MOST_ROWS = 1500  # most rows of a data set that are used, to limit the time
 Case = tuple[np.ndarray, np.ndarray]  # rows, and 1 for outliers
 
 
@@ -43,7 +43,7 @@ def one_class_sets() -> Iterator[tuple[str, Case]]:
 
 
 def fresh_sets() -> Iterator[tuple[str, Case]]:
-    """Return digits of USPS and MNIST, 300 of one kind and 30 others: not looked at when the defaults were chosen."""
+    """Return digits of USPS and MNIST, 300 of one kind and 30 others; they were not used to choose the defaults."""
     rng = np.random.default_rng(1)
     for name in ("usps", "mnist"):
         data = load(name)
@@ -55,7 +55,7 @@ def fresh_sets() -> Iterator[tuple[str, Case]]:
 
 
 def groups() -> dict[str, Callable[[], list[Case]]]:
-    """Return the sets on which defaults were chosen, and those that were not looked at, by name."""
+    """Return the sets on which defaults were chosen, and fresh ones, by name."""
     return {
         **{name: partial(lambda name: [outlier_set(name)], name) for name in ODDS},
         "one class of digits, wine, iris, cancer, phoneme": lambda: [case for _, case in one_class_sets()],

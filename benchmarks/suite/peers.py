@@ -1,4 +1,4 @@
-"""Other people's software: imported where it is there, otherwise the reason why not."""
+"""Peers: other software, imported if it is installed; otherwise the reason why not."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ from benchmarks.suite.plan import CannotRunError, SelfTimed
 
 
 def need(module: str, package: str) -> Any:
-    """Return a module, or say how to get it."""
+    """Return a module, or fail and say how to install it."""
     try:
         return import_module(module)
     except ImportError as error:

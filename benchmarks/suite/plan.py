@@ -1,4 +1,4 @@
-"""What a benchmark consists of. A new one is a file in `objectives/` that defines OBJECTIVE."""
+"""The parts of a benchmark. To add one, add a file to `objectives/` that defines OBJECTIVE."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from typing import Any
 
 
 class CannotRunError(Exception):
-    """Why a solver cannot do the job, or data are not there; the text goes into the table."""
+    """A solver cannot do the task, or data are missing; the table shows the text."""
 
 
 @dataclass(frozen=True)
 class SelfTimed:
-    """A result whose time was taken where it was made: in another program, without the start of that program."""
+    """A result with a time measured inside another program, without the start of that program."""
 
     seconds: float
     value: Any
@@ -19,18 +19,18 @@ class SelfTimed:
 
 @dataclass(frozen=True)
 class Solver:
-    """One way to do the job. `prepare(data)` is not timed; what it returns is called and timed."""
+    """One way to do the task. `prepare(data)` is not timed; the function that it returns is called and timed."""
 
     name: str
     prepare: Callable[[Any], Callable[[], Any]]
-    peer: bool = False  # someone else's: ratios are taken against the fastest of these
-    steps: int = 1  # time is reported for one of so many steps
-    rounds: int | None = None  # fewer than the objective's, for what takes long
+    peer: bool = False  # other software: ratios are relative to the fastest of these
+    steps: int = 1  # number of steps; the time of one step is reported
+    rounds: int | None = None  # fewer than the objective's, for slow solvers
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A question, the data it is asked of, and who answers."""
+    """A question, its data sets, and the solvers."""
 
     name: str
     question: str
@@ -41,9 +41,9 @@ class Objective:
         None  # (data, result) -> number, or some by name
     )
     quality_name: str = "quality"  # of a single number
-    rounds: int = 3  # 0: the first call is timed and there is no other, where quality matters and time does not
+    rounds: int = 3  # 0: only the first call is timed, if quality matters and time does not
     worst_first: bool = False  # list solvers by their ratio, the slowest first
-    default: bool = True  # whether it runs where no objective is named: those of some minutes and more do not
+    default: bool = True  # whether it runs if no objective is named; long ones do not
     growth: bool = False  # fit exponents of time against the data sets' sizes
     isolated: bool = False  # every solver in a process of its own, with its peak memory
     memory_limit_gb: float = 12.0  # of an isolated process
@@ -52,7 +52,7 @@ class Objective:
 
 @dataclass
 class Record:
-    """What came out for one solver on one data set."""
+    """The result of one solver on one data set."""
 
     objective: str
     dataset: str
@@ -63,4 +63,4 @@ class Record:
     qualities: dict[str, float] = field(default_factory=dict)
     megabytes: float | None = None  # growth of the resident size
     failure: str = ""
-    stand_in: str = ""  # the data that it really ran on, where those of the objective are not there
+    stand_in: str = ""  # the data that were really used, if those of the objective are missing

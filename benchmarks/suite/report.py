@@ -37,7 +37,7 @@ def exponents(records: list[Record]) -> dict[str, float]:
 
 
 def data_name(record: Record) -> str:
-    """Return what a solver really ran on."""
+    """Return the name of the data that a solver really used."""
     return f"{record.stand_in} (in place of {record.dataset})" if record.stand_in else record.dataset
 
 
@@ -60,7 +60,7 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
 
 
 def _shown(records: list[Record]) -> list[Record]:
-    """Return the rows of a table: one for a data set where all solvers fail for the same reason, as without data."""
+    """Return the rows of a table: only one for a data set on which all solvers fail for the same reason."""
     shown: list[Record] = []
     for dataset in dict.fromkeys(record.dataset for record in records):
         own = [record for record in records if record.dataset == dataset]
@@ -100,7 +100,7 @@ def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> Non
 
 
 def _draw_ratios(path: Path, records: list[Record]) -> None:
-    """Draw a line a solver, median and range, and bands of grey that tell objectives apart."""
+    """Draw one line per solver, median and range, and grey bands that separate objectives."""
     import matplotlib.pyplot as plt
 
     rows = [(record, times) for record in records if (times := ratios(record, records))]

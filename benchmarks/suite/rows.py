@@ -1,4 +1,4 @@
-"""Rows that several objectives are asked of, made from a seed."""
+"""Random rows that several objectives use."""
 
 from typing import Any
 

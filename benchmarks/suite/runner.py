@@ -17,7 +17,7 @@ from benchmarks.suite.data import used_stand_ins
 from benchmarks.suite.measure import ROOT, resident_growth
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
 
-_SLOW = 20.0  # seconds; what takes longer untimed is timed once only
+_SLOW = 20.0  # seconds; a solver that takes longer is timed only once
 
 
 def names(long: bool = True) -> list[str]:
@@ -73,7 +73,7 @@ def measure(objective: Objective, dataset: str, solvers: list[Solver]) -> list[R
 def _warmed(
     objective: Objective, dataset: str, solver: Solver, record: Record, data: Any
 ) -> tuple[Callable[[], Any], int] | None:
-    """Return a call that has been made once, and how often to time it; None if it fails."""
+    """Call a solver once; return the call and how often to time it, or None if it fails."""
     reason = objective.skip.get((dataset, solver.name))
     try:
         if reason:

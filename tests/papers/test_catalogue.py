@@ -62,7 +62,7 @@ def test_choosing_experiments():
     assert [one.name for _, one in catalogue.find(["huang2011:example2"])] == ["example2"]
     assert {key for key, _ in catalogue.find(["huang2011", "huang2011:example2"])} == {"huang2011"}
     assert len(catalogue.find(["huang2011", "huang2011:example2"])) == len(catalogue.experiments("huang2011"))
-    with pytest.raises(ValueError, match="known are lecture_notes"):
+    with pytest.raises(ValueError, match="use one of lecture_notes"):
         catalogue.find(["huang"])
     with pytest.raises(ValueError, match="example1, example2"):
         catalogue.find(["huang2011:example9"])

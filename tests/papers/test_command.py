@@ -74,7 +74,7 @@ def test_command_tells_how_to_go_on_after_an_interruption(tmp_path, monkeypatch)
 def test_unknown_key_is_one_line():
     found = invoke("nope")
     assert found.exit_code == 2
-    assert "known are lecture_notes" in " ".join(re.sub("[│╭╮╰╯─]", " ", found.stderr).split())
+    assert "use one of lecture_notes" in " ".join(re.sub("[│╭╮╰╯─]", " ", found.stderr).split())
 
 
 def through_mercer(*arguments):

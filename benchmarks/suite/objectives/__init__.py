@@ -1,1 +1,1 @@
-"""One objective a file."""
+"""One objective per file."""

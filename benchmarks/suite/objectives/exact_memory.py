@@ -1,4 +1,4 @@
-"""Exact kernel PCA: time and memory as the rows become many, each solver in a process of its own."""
+"""Exact kernel PCA: time and memory for growing numbers of rows, each solver in a process of its own."""
 
 from functools import partial
 from typing import Any

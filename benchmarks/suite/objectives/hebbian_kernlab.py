@@ -13,7 +13,7 @@ from mercer.metrics import subspace_distance
 
 
 def case(name: str) -> Case:
-    """Return a case whose rows are there already, so that the table can name them."""
+    """Return a case whose rows are already loaded, so that the table can name them."""
     X = CASES[name].data()
     return replace(CASES[name], data=lambda: X)
 

@@ -38,7 +38,7 @@ def product(at: Start) -> Any:
 
 
 def one_pass(state: Any, tiles: VisitTiles, gain: Gain) -> None:
-    """A pass as a fit makes it."""
+    """Run one pass as `fit` does."""
     with one_blas_thread():
         run_pass(state, tiles, np.random.default_rng(0).permutation(tiles.shape[0]), gain, 128)
 

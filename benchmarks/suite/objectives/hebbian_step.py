@@ -67,5 +67,5 @@ OBJECTIVE = Objective(
     question="what does a step of KHA-SMD cost, l=4000, r=16, kernel matrix in memory?",
     bar="at least 25 times the loop",
     datasets={"4000 rows": start},
-    solvers=[Solver("numpy, a sample at a time", loop, peer=True, steps=STEPS), Solver("mercer", blocks, steps=L)],
+    solvers=[Solver("numpy, one sample at a time", loop, peer=True, steps=STEPS), Solver("mercer", blocks, steps=L)],
 )

@@ -40,7 +40,7 @@ def exact(preimage: str) -> KernelPCA:
 def by(denoiser: PatchDenoiser) -> Any:
     def call(noisy: np.ndarray) -> np.ndarray:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PreImageWarning)  # narrow kernels: that is what is measured here
+            warnings.simplefilter("ignore", PreImageWarning)  # warnings about narrow kernels: these are measured here
             return np.asarray(denoiser.denoise(noisy))
 
     return lambda given: lambda: call(given[1])

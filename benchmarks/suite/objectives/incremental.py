@@ -1,4 +1,4 @@
-"""Incremental kernel PCA: cost as the stream goes on, and nearness to batch."""
+"""Incremental kernel PCA: cost for growing streams, and distance from batch kernel PCA."""
 
 from functools import partial
 from typing import Any

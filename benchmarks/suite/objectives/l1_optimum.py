@@ -1,4 +1,4 @@
-"""How often L1-norm kernel PCA finds the global optimum of small problems, which all sign vectors give."""
+"""How often L1-norm kernel PCA finds the global optimum of small problems, known from all sign vectors."""
 
 from itertools import product
 from typing import Any

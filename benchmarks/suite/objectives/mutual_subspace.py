@@ -1,7 +1,7 @@
 """Image sets of 38 faces told apart by kernel subspaces [chin2007, sec. V-C2].
 
 Every person's images are cut into sets; the first set of each is the reference, the others are unknown. "shuffled": at
-random, so that all sets have all kinds of light. "in order": as the images come, so that sets differ in light.
+random, so that all sets have all kinds of light. "in order": in the order of the files, so that sets differ in light.
 Subspaces have five dimensions. Incremental: five images at a time, a library of at most 12 points for each subspace.
 """
 

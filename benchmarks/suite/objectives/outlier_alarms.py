@@ -1,4 +1,4 @@
-"""Whether alarms come as often as promised: shares among clean rows that were held back, and among outliers."""
+"""Whether the rate of alarms is the one asked for: shares among held-out clean rows, and among outliers."""
 
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Outliers found with all defaults, beside peers with theirs; fitted to all rows, outliers included."""
+"""Outlier detection with default parameters, compared with peers; fitted to all rows, including outliers."""
 
 from typing import Any
 

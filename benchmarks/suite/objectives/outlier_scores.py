@@ -11,11 +11,11 @@ from benchmarks.suite.outlier_sets import WIDTHS, Case, groups, with_width
 from benchmarks.suite.plan import Objective, Solver
 from mercer import KernelOutlierDetector
 
-Split = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows to learn, rows to judge, 1 for outliers among these
+Split = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows to learn, rows to score, 1 for outliers among these
 
 
 def split(case: Case, half: bool) -> Split:
-    """Return all rows twice, or half of the inliers to learn from and the others to judge."""
+    """Return all rows twice, or half of the inliers to learn from and the others to score."""
     X, y = case
     if not half:
         return X, X, y

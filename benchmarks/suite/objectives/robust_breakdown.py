@@ -1,4 +1,4 @@
-"""Batch robust kernel PCA as more and more rows are contaminated, all in the same way, which is the hardest kind.
+"""Batch robust kernel PCA with a growing share of rows that are contaminated in the same way, the hardest case.
 
 Phoneme: curves shifted by a cosine and noise, linear kernel, cosines of three components with those of clean curves.
 Digits: images of a 3, some with inverted contrast, Gaussian kernel, the variation of the clean images that three

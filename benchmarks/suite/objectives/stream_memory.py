@@ -1,4 +1,4 @@
-"""Memory of streams: a million rows, a chunk at a time, each model in a process of its own."""
+"""Memory of streams: a million rows, one chunk at a time, each model in a process of its own."""
 
 from functools import partial
 from typing import Any

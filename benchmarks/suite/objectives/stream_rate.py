@@ -1,4 +1,4 @@
-"""How fast streams are learned, a chunk at a time."""
+"""How fast streams are learned, one chunk at a time."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def robust(update: str) -> Any:
 OBJECTIVE = Objective(
     name="stream_rate",
     question="how long does partial_fit take for one row (d=50, m=300 landmarks, chunks of 5000)?",
-    bar="LandmarkKernelPCA 1e-5 s (100,000 rows a second), OnlineRobustKernelPCA 5e-5 s on one core; peer: linear",
+    bar="LandmarkKernelPCA 1e-5 s (100,000 rows per second), OnlineRobustKernelPCA 5e-5 s on one core; peer: linear",
     datasets={"100000 x 50": lambda: angled(100_000, 3)},
     solvers=[
         Solver("scikit-learn IncrementalPCA (linear)", feed(lambda: IncrementalPCA(R)), peer=True, steps=100_000),

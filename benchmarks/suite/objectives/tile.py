@@ -15,13 +15,13 @@ def rows(d: int, dtype: Any) -> np.ndarray:
 
 
 def plain(X: np.ndarray, gamma: float) -> np.ndarray:
-    """The usual line of numpy."""
+    """Compute the block as usual in numpy."""
     squared = np.sum(X * X, axis=1)
     return np.exp(-gamma * (squared[:, None] + squared - 2 * X @ X.T))
 
 
 def in_place(X: np.ndarray, gamma: float, out: np.ndarray) -> np.ndarray:
-    """The same with every step in place, in a buffer that is there already."""
+    """The same with every step in place, in a buffer that exists already."""
     squared = np.sum(X * X, axis=1)
     np.dot(X, X.T, out=out)
     out *= -2

@@ -1,7 +1,7 @@
 """Objects followed through videos [chin2007, sec. V-C3]: models of appearance against each other.
 
 All methods get the same candidates and parameters; only the model of appearance differs. "as published": one round of
-candidates, no restraint, the residual alone, five components and no more carried along. The defaults of
+candidates, no restraint, the residual alone, only five components. The defaults of
 `AppearanceTracker` were chosen on the videos of seeds 1 to 4; those of seeds 101 to 103 were kept for validation.
 """
 

@@ -1,9 +1,9 @@
-"""Videos with true boxes to choose and to judge a tracker by: real things pasted into real photographs, and moved.
+"""Videos with true boxes, to choose and to test a tracker: real objects pasted into real photographs, and moved.
 
-What moves is real: faces of a video (Frey), faces under changing light (Yale B), handwritten digits, and photographs,
-flat or on a ball that turns. It goes over photographs, grows, shrinks, turns, is hidden, blurred or lit otherwise. Each
-maker takes a generator and the number of frames; the same seed gives the same video. They need scikit-image for its
-photographs and, those with faces or digits, the folder of data sets.
+The objects are real: faces of a video (Frey), faces under changing light (Yale B), handwritten digits, and photographs,
+flat or on a ball that turns. They move over photographs, grow, shrink, turn, are hidden, blurred or lit differently.
+Each function takes a generator and the number of frames; the same seed gives the same video. They need scikit-image for
+its photographs and, those with faces or digits, the folder of data sets.
 """
 
 from collections.abc import Callable
@@ -42,18 +42,18 @@ _THINGS = {  # photograph, centre (row, column) and radius of something that fil
 
 
 def frey(rng: Random, n: int) -> Video:
-    """A face of a video, with its grimaces."""
+    """A face of a video, with changing expressions."""
     X = real("frey").X.reshape(-1, 28, 20)
     faces = X[(start := int(rng.integers(len(X) - n))) : start + n].astype(float)
     return film(rng, ground(rng, n, 10), faces, soft((28, 20))[None], states(rng, n, 1.0), (30, 42))
 
 
 def far(rng: Random, n: int) -> Video:
-    """Such a face that comes and goes, from 0.4 to 1.5 of its size, with noise."""
+    """Such a face that comes nearer and moves away, from 0.4 to 1.5 of its size, with noise."""
     X = real("frey").X.reshape(-1, 28, 20)
     faces = X[(start := int(rng.integers(len(X) - n))) : start + n].astype(float)
     path = states(rng, n, 0.6, (0.4, 1.5), 0.15)
-    path = path if path[0, 2] > path[-1, 2] else path[::-1]  # it begins where it is larger
+    path = path if path[0, 2] > path[-1, 2] else path[::-1]  # the video starts where the face is larger
     return film(rng, ground(rng, n), faces, soft((28, 20))[None], path, (28, 39), noise=6.0)
 
 
@@ -82,7 +82,7 @@ def crowd(rng: Random, n: int) -> Video:
 
 
 def digits(rng: Random, n: int) -> Video:
-    """A handwritten digit in white that becomes another of its kind; the ground is seen between its strokes."""
+    """A handwritten digit in white that becomes another of its kind; the background is visible between its strokes."""
     mnist = real("mnist")
     kind = mnist.X[mnist.y == rng.integers(10)].reshape(-1, 28, 28)[:400].astype(float)
     strokes = faded(chain(kind, int(rng.integers(len(kind))), 12), n)[:, 2:26, 2:26] / 255
@@ -97,7 +97,7 @@ def card(rng: Random, n: int) -> Video:
 
 
 def head(rng: Random, n: int) -> Video:
-    """A thing on a ball that looks about, and back."""
+    """An object on a ball that turns to the sides and back."""
     name = str(rng.choice(list(_THINGS)))
     row, column, radius = _THINGS[name]
     picture = crop(name, (row, column), 2.6 * radius, (72, 72))
@@ -107,7 +107,7 @@ def head(rng: Random, n: int) -> Video:
 
 
 def globe(rng: Random, n: int) -> Video:
-    """A ball covered with a photograph that rolls on and on, so that none of its first looks remains."""
+    """A ball covered with a photograph that rolls on, so that nothing of its first appearance remains."""
     yaw = np.cumsum(smooth(rng, n, 0.005, 0.03, 20.0)) * rng.choice([-1, 1])
     skins = ball(np.kron(texture(rng), np.ones((2, 2))), yaw, smooth(rng, n, -0.3, 0.3, 20.0))
     return film(rng, ground(rng, n), skins, soft((48, 48), 2)[None], states(rng, n, 0.8, (0.6, 1.4)), (38, 38))
@@ -130,7 +130,7 @@ def hidden(rng: Random, n: int) -> Video:
 
 
 def quick(rng: Random, n: int) -> Video:
-    """A piece of a photograph that moves fast, now and then with a jerk, and is blurred by it."""
+    """A piece of a photograph that moves fast, sometimes with a jerk, and is blurred by the motion."""
     skin = np.broadcast_to(texture(rng), (n, 48, 48))
     path = states(rng, n, 2.0, (0.8, 1.2), 0.3, jumps=5)
     return film(rng, ground(rng, n), skin, soft((48, 48), 4)[None], path, (36, 36), blur=True)
@@ -157,5 +157,5 @@ def made(kind: Callable[[Random, int], Video], seed: int, n: int = 160) -> Video
 
 
 def videos(seeds: list[int], n: int = 160) -> dict[str, list[Video]]:
-    """Return a video of every kind for each seed; CannotRunError where pictures for one are not on this machine."""
+    """Return a video of every kind for each seed; CannotRunError if the pictures are missing."""
     return {kind.__name__: [made(kind, seed, n) for seed in seeds] for kind in KINDS}

@@ -1,4 +1,4 @@
-"""A textured patch that moves over a textured ground, grows, turns, is lit otherwise and becomes another patch."""
+"""A textured patch that moves over a textured background, grows, turns, changes its light and becomes another patch."""
 
 import numpy as np
 from scipy import ndimage

@@ -1,4 +1,4 @@
-"""Ingredients of videos for trackers: real pictures, ways through a frame, and a thing pasted into it."""
+"""Parts of videos for trackers: real pictures, paths through a frame, and an object pasted into it."""
 
 from functools import lru_cache
 
@@ -49,7 +49,7 @@ def anywhere(rng: Random, side: tuple[float, float], shape: tuple[int, int], wit
 
 
 def texture(rng: Random) -> np.ndarray:
-    """Return a piece of a photograph with something to be seen on it."""
+    """Return a piece of a photograph that is not uniform."""
     while True:
         piece = anywhere(rng, (60, 140), (48, 48))
         if ndimage.gaussian_filter(piece, 2.0).std() > 20:
@@ -57,14 +57,14 @@ def texture(rng: Random) -> np.ndarray:
 
 
 def smooth(rng: Random, n: int, low: float, high: float, pace: float) -> np.ndarray:
-    """Return a curve that wanders between two values, and turns about every 2 * pace frames."""
+    """Return a curve that varies between two values, and turns about every 2 * pace frames."""
     curve = ndimage.gaussian_filter1d(rng.standard_normal(n + 8 * int(pace)), pace)[4 * int(pace) :][:n]
     usual = (2 * np.sqrt(np.pi) * pace) ** -0.5  # standard deviation of white noise after the filter
     return np.asarray(low + (high - low) * (0.5 + 0.5 * np.tanh(curve / usual)))
 
 
 def walk(rng: Random, n: int, step: float, jumps: int = 0) -> np.ndarray:
-    """Return centres (n, 2) that move by `step` pixels a frame on average, and bounce off the borders."""
+    """Return centres (n, 2) that move by `step` pixels per frame on average, and bounce off the borders."""
     speed = ndimage.gaussian_filter1d(rng.standard_normal((n, 2)), 4, axis=0)
     speed *= step / np.linalg.norm(speed, axis=1).mean()
     for at in rng.integers(15, n - 8, jumps):
@@ -83,14 +83,14 @@ def states(
 
 
 def soft(shape: tuple[int, int], power: float = 8.0, edge: float = 1.5) -> np.ndarray:
-    """Return how much of a thing covers its ground: 1 within a rounded box (a large power) or an ellipse (2)."""
+    """Return the opacity of an object: 1 within a rounded box (a large power) or an ellipse (2)."""
     v, u = (np.abs(np.linspace(-1, 1, side)) for side in shape)
     radius = (v[:, None] ** power + u[None] ** power) ** (1 / power)
     return np.asarray(np.clip((1 - radius) * min(shape) / 2 / edge + 0.2, 0, 1))
 
 
 def ground(rng: Random, n: int, pan: float = 0.0, without: str = "") -> np.ndarray:
-    """Return a photograph behind the thing, in every frame; the camera pans by so many pixels in all."""
+    """Return a photograph behind the thing, in every frame; the camera pans by this number of pixels in total."""
     wide = anywhere(rng, (150, 380), (HEIGHT + 40, WIDTH + 40), without)
     shift = np.column_stack([smooth(rng, n, 20 - pan, 20 + pan, 30.0) for _ in range(2)])
     corner = np.mgrid[0:HEIGHT, 0:WIDTH]
@@ -107,7 +107,7 @@ def paste(
     size: tuple[float, float],
     shear: float = 0.0,
 ) -> np.ndarray:
-    """Return a frame with a thing of a size (width, height) in it; its `shear` narrows it and slants it."""
+    """Return a frame with an object of a size (width, height) in it; `shear` narrows and slants the object."""
     down, across = np.mgrid[0 : frame.shape[0], 0 : frame.shape[1]] + 0.5
     dx, dy = (across - state[0]) / state[2], (down - state[1]) / state[2]
     u = (np.cos(state[3]) * dx + np.sin(state[3]) * dy) / size[0]
@@ -130,7 +130,7 @@ def film(
     light: float = 0.15,
     blur: bool = False,
 ) -> Video:
-    """Put a thing on its way; `blur` holds the shutter open, `light` is by how much that of all changes."""
+    """Return the video of an object on its path; `blur` is motion blur, `light` the change of brightness of all."""
     n = len(path)
     shears, lights = np.zeros(n) if shears is None else shears, 1 + smooth(rng, n, -light, light, 15.0)
     frames = np.empty((n, HEIGHT, WIDTH), np.uint8)

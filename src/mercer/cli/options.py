@@ -43,7 +43,7 @@ Ids = Annotated[
 ]
 Times = Annotated[
     str | None,
-    typer.Option("--time", metavar=_NAMES, help="Columns with times of the rows: only copied to the output."),
+    typer.Option("--time", metavar=_NAMES, help="Columns that date the rows: only copied to the output."),
 ]
 MissingCells = Annotated[
     Missing | None,

@@ -131,8 +131,8 @@ def hints(summary: ColumnSummary, columns: tuple[str, ...]) -> Iterator[str]:
         yield "Warning: all columns are constant, so there is nothing to learn from these rows."
     for column in summary.counting():
         yield (
-            f"Column {columns[column]} rises from row to row by the same step, as a row number or a time does. "
-            f"If it is one, leave it out: --exclude {columns[column]}"
+            f"Column {columns[column]} rises or falls by whole numbers from row to row, as a row number or a time "
+            f"does. If it is one, leave it out: --exclude {columns[column]}"
         )
 
 

@@ -19,9 +19,7 @@ def track(
     box: Annotated[str, typer.Option(metavar="X,Y,W,H", help="Position of the object in the first frame, in pixels.")],
     out: Annotated[str, typer.Option("--out", "-o", help="File for one box per frame, or - for text.")] = "-",
     video_strip: Annotated[Path | None, typer.Option(help="A picture of some frames with their boxes.")] = None,
-    key: Annotated[
-        str | None, typer.Option(help="Array of an .npz file. (default: X, frames, or the only one)")
-    ] = None,
+    key: Annotated[str | None, typer.Option(help="Array in an .npz file. (default: X, frames or the only one)")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same boxes.")] = 0,
 ) -> None:
     """Follow an object through a video by a model of its appearance that is updated with each frame."""
