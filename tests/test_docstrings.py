@@ -45,7 +45,8 @@ def members(cls: type) -> Iterator[str]:
     """The full names of all public methods and properties that a class has from this package."""
     for base in cls.__mro__:
         for name, value in vars(base).items():
-            documented = inspect.isroutine(value) or isinstance(value, _DESCRIPTORS)
+            routed = name.startswith("set_") and name.endswith("_request")  # made by scikit-learn's metadata routing
+            documented = (inspect.isroutine(value) or isinstance(value, _DESCRIPTORS)) and not routed
             if base.__module__.startswith("mercer.") and documented and not name.startswith("_"):
                 yield f"{base.__module__}.{base.__qualname__}.{name}"
 

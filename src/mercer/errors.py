@@ -4,11 +4,13 @@ __all__ = [
     "DataFileError",
     "IndefiniteKernelWarning",
     "MercerError",
+    "MissingCellError",
     "MissingExtraError",
     "ModelFileError",
     "NoAlarmWarning",
     "NotSaveableError",
     "PreImageWarning",
+    "SlowFitWarning",
 ]
 
 
@@ -95,7 +97,15 @@ class IndefiniteKernelWarning(UserWarning):
 
 
 class SlowFitWarning(UserWarning):
-    """A fit took many times as long as `KernelPCA` takes; the text names the parameter that makes it faster."""
+    """A fit takes many times longer than `KernelPCA` on the same rows; the text names a parameter that shortens it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import errors
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", errors.SlowFitWarning)
+    """
 
 
 class PreImageWarning(UserWarning):
