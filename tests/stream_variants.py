@@ -13,7 +13,7 @@ _MORE: dict[str, list[dict[str, Any]]] = {
     "HebbianPCA": [{"rule": "oja", "gain": "constant"}],
     "IncrementalKernelPCA": [
         {"compression": None, "forgetting": 0.9},
-        {"compression": "preimage", "preimages": 2, "batch_size": 5},
+        {"compression": "preimage", "points_per_component": 2, "batch_size": 5},
     ],
     "LandmarkKernelPCA": [
         {"landmarks": 12},

@@ -51,7 +51,13 @@ def incremental(shown: int, rank: int, kernel: dict[str, Any], batch: int = BATC
     """Return the paper's IKPCA and IKPCA-RS, and Mercer's own compression beside them."""
     return {
         name: IncrementalKernelPCA(
-            shown, rank=rank, preimages=PREIMAGES, batch_size=batch, compression=method, random_state=0, **kernel
+            shown,
+            rank=rank,
+            points_per_component=PREIMAGES,
+            batch_size=batch,
+            compression=method,
+            random_state=0,
+            **kernel,
         )
         for name, method in COMPRESSIONS.items()
     }

@@ -54,7 +54,13 @@ def run(given: Run) -> Outcome:
     for label, (panel, X, kernel, r) in cases(digits, sizes[-1]).items():
         for method, name in _METHODS.items():
             make = partial(
-                IncrementalKernelPCA, r, rank=r, preimages=PREIMAGES, batch_size=BATCH, compression=method, **kernel
+                IncrementalKernelPCA,
+                r,
+                rank=r,
+                points_per_component=PREIMAGES,
+                batch_size=BATCH,
+                compression=method,
+                **kernel,
             )
             found = given.stage(f"{panel} {label} {method}", partial(timed, make, X, sizes, repeats))
             curves[panel][f"{label}, {name}"] = found["seconds"]

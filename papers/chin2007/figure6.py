@@ -15,7 +15,7 @@ from papers.experiment import Drawing, Experiment, Outcome, Run
 _DIMENSIONS, _STEP = 5, 5
 _PREIMAGES, _MORE_PREIMAGES = 2, 5  # for sets of 16 images, and for all images of a person
 _WIDE: dict[str, Any] = {"gamma": 0.1}  # for images of unit length: a kernel as wide as they are long, and wider
-_STREAM: dict[str, Any] = {"rank": _DIMENSIONS, "preimages": _PREIMAGES, "batch_size": _STEP, **_WIDE}
+_STREAM: dict[str, Any] = {"rank": _DIMENSIONS, "points_per_component": _PREIMAGES, "batch_size": _STEP, **_WIDE}
 _WHOLE: dict[str, Any] = {"compression": None, "batch_size": 10_000}
 _BATCH, _RS, _SUBSET, _LINEAR = "KPCA", "IKPCA-RS, pre-images", "IKPCA-RS, subset", "linear PCA"
 _METHODS: dict[str, dict[str, Any]] = {
@@ -75,7 +75,7 @@ def moved(people: list[Any]) -> dict[str, Any]:
     start = time.perf_counter()
     for name in (_RS, _SUBSET):
         found[name] = [
-            _path(model(name, preimages=_MORE_PREIMAGES), one, whole, steps)
+            _path(model(name, points_per_component=_MORE_PREIMAGES), one, whole, steps)
             for one, whole in zip(sets, batch, strict=True)
         ]
     pace = 2 * len(sets) * steps[-1] / (time.perf_counter() - start)

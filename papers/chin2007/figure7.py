@@ -21,7 +21,14 @@ def tracker(name: str, seed: int) -> AppearanceTracker:
     """Return a tracker: to the paper's letter, Mercer's own, and that with linear PCA."""
     if name == _PUBLISHED:
         model = IncrementalKernelPCA(
-            5, gamma=1.0, rank=5, preimages=10, batch_size=5, compression="preimage", forgetting=0.99, random_state=0
+            5,
+            gamma=1.0,
+            rank=5,
+            points_per_component=10,
+            batch_size=5,
+            compression="preimage",
+            forgetting=0.99,
+            random_state=0,
         )
         return AppearanceTracker(model, rounds=1, restraint=0.0, criterion="residual", random_state=seed)
     if name == _LINEAR:

@@ -33,7 +33,7 @@ def sizes(what: str, value: int) -> dict[str, int]:
 
 def updates(X: Any, compression: Any, r: int, p: int, i: int) -> Any:
     """Return the history of a stream."""
-    model = IncrementalKernelPCA(r, rank=r, preimages=p, batch_size=i, compression=compression, **_KERNEL)
+    model = IncrementalKernelPCA(r, rank=r, points_per_component=p, batch_size=i, compression=compression, **_KERNEL)
     return model.fit(X).history_
 
 

@@ -166,7 +166,7 @@ def test_without_centring_it_is_the_svd_of_the_kernel():
 
 
 def test_the_first_rows_lose_nothing(X, new):
-    """Until (rank + 1) * preimages rows have come, it is exact kernel PCA, whatever the rank."""
+    """Until (rank + 1) * points_per_component rows have come, it is exact kernel PCA, whatever the rank."""
     batch = KernelPCA(3, kernel="rbf", gamma=0.2).fit(X[:60])
     for compression in ("subset", None):
         model = IncrementalKernelPCA(3, rank=5, gamma=0.2, batch_size=7, compression=compression)
@@ -226,7 +226,13 @@ def test_forgetting_is_a_weighted_batch_model(X, new, compression, center):
     scores = (naive.rbf(new, X, 0.02) - (K @ nu)) @ alpha[:, :3]
     for size in (1, 40):
         rank, p = (40, 3) if compression else (150, 1)
-        params = {"rank": rank, "preimages": p, "forgetting": f, "center": center, "compression": compression}
+        params = {
+            "rank": rank,
+            "points_per_component": p,
+            "forgetting": f,
+            "center": center,
+            "compression": compression,
+        }
         model = fed(IncrementalKernelPCA(3, gamma=0.02, **params), X, size)
         tol = 1e-8 if compression is None else 1e-5
         assert_allclose(model.eigenvalues_, values[:3], rtol=tol)
@@ -314,10 +320,10 @@ def test_models_that_do_not_fit_together_are_not_merged(X):
 def test_a_model_that_kept_everything_can_be_compressed_later(X):
     kept = IncrementalKernelPCA(2, gamma=0.2, compression=None).fit(X)
     assert kept._model.gram is None
-    small = IncrementalKernelPCA(2, gamma=0.2, preimages=6).fit(X)
+    small = IncrementalKernelPCA(2, gamma=0.2, points_per_component=6).fit(X)
     assert kept.merge(small).expansion_.n_points == 186
     assert small.merge(kept).expansion_.n_points <= 36
-    kept.set_params(compression="subset", preimages=6).partial_fit(X[:1])
+    kept.set_params(compression="subset", points_per_component=6).partial_fit(X[:1])
     assert kept.expansion_.n_points <= 36
 
 
@@ -326,7 +332,7 @@ def test_a_model_that_kept_everything_can_be_compressed_later(X):
 
 @pytest.mark.parametrize("compression", ["subset", "preimage", None])
 def test_a_bad_chunk_is_refused_whole(X, new, compression):
-    model = IncrementalKernelPCA(3, gamma=0.2, preimages=6, compression=compression, random_state=0).fit(X)
+    model = IncrementalKernelPCA(3, gamma=0.2, points_per_component=6, compression=compression, random_state=0).fit(X)
     before, scores = pickle.dumps(model), model.transform(new)
     bad = X[:70].copy()
     bad[66, 1] = np.nan
@@ -363,7 +369,7 @@ def test_rows_that_are_all_equal(kernel, center, compression):
     for row in ([1.0, 2.0], [0.0, 0.0]):
         X = np.tile(row, (100, 1))
         model = IncrementalKernelPCA(
-            2, kernel=kernel, gamma=1.0, center=center, compression=compression, preimages=3, random_state=0
+            2, kernel=kernel, gamma=1.0, center=center, compression=compression, points_per_component=3, random_state=0
         )
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -379,7 +385,7 @@ def test_rows_that_are_all_equal(kernel, center, compression):
 @pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e70])
 @pytest.mark.parametrize("compression", ["subset", None])
 def test_units_do_not_matter(X, scale, compression):
-    params = {"kernel": "linear", "rank": 4, "preimages": 2, "compression": compression}
+    params = {"kernel": "linear", "rank": 4, "points_per_component": 2, "compression": compression}
     expected = IncrementalKernelPCA(3, **params).fit(X)
     model = IncrementalKernelPCA(3, **params).fit(scale * X)
     assert_allclose(np.abs(model.transform(scale * X)) / scale, np.abs(expected.transform(X)), atol=1e-8)
@@ -403,7 +409,7 @@ def test_kernels_that_cannot_do_are_refused(X):
 @pytest.mark.parametrize("compression", ["subset", "preimage", None])
 def test_sparse_rows(rng, compression):
     S = sp.random(90, 12, 0.3, "csr", random_state=0)
-    params = {"kernel": "poly", "degree": 2, "gamma": 0.5, "preimages": 8, "compression": compression}
+    params = {"kernel": "poly", "degree": 2, "gamma": 0.5, "points_per_component": 8, "compression": compression}
     model = fed(IncrementalKernelPCA(3, random_state=0, **params), S, 20)
     if compression == "preimage":
         params["compression"] = "subset"  # pre-images would not be sparse: points of the library are taken
@@ -460,7 +466,7 @@ def test_figures_say_what_they_lack():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_learning_goes_on_from_a_file_and_a_copy_as_if_nothing_had_been(X, new, tmp_path, compression, sparse):
     rows = sp.csr_matrix(np.where(X > 1, X, 0.0)) if sparse else X
-    params = {"gamma": 0.2, "preimages": 6, "compression": compression, "random_state": 3}
+    params = {"gamma": 0.2, "points_per_component": 6, "compression": compression, "random_state": 3}
     model = IncrementalKernelPCA(2, **params).partial_fit(rows[:100])
     model.save(tmp_path / "model")
     loaded, copied = mercer.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))

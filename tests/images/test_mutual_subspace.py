@@ -318,7 +318,7 @@ def test_faces_incremental_is_as_good_as_batch(data_set):
     areas = {}
     for name, more in {
         "batch": {"compression": None, "batch_size": 100},
-        "incremental": {"rank": 5, "preimages": 2, "batch_size": 5},
+        "incremental": {"rank": 5, "points_per_component": 2, "batch_size": 5},
     }.items():
         estimator = IncrementalKernelPCA(5, gamma=0.1, center=False, random_state=0, **more)
         model = KernelMutualSubspace(estimator).fit(known, labels[::4])

@@ -192,7 +192,7 @@ def test_the_model_learns_every_five_frames_in_bounded_memory():
         tracker.update(frame)
         seen.append(tracker.estimator_.n_samples_seen_)
     assert seen[3:10] == [1, 7, 7, 7, 7, 7, 13]  # five patches and the first one again
-    small = IncrementalKernelPCA(3, rank=3, preimages=3, gamma=1.0, batch_size=5)
+    small = IncrementalKernelPCA(3, rank=3, points_per_component=3, gamma=1.0, batch_size=5)
     tracker = AppearanceTracker(small, random_state=0)
     assert overlap(tracker.track(frames, boxes[0]), boxes).mean() > 0.7
     assert tracker.estimator_.n_samples_seen_ == 36

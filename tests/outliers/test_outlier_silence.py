@@ -34,14 +34,14 @@ def test_the_number_of_rows_needed_is_the_smallest_that_allows_an_alarm(alpha):
     assert needed == 1 or allowed_count(alpha, needed - 1) == 0
 
 
-@pytest.mark.parametrize("score", ["both", "spe"])
+@pytest.mark.parametrize("statistic", ["both", "spe"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize(("calibration", "needed"), [("cv+", 19), ("split", 38)])
 @pytest.mark.parametrize("short", [0, 1])
-def test_the_warning_comes_exactly_when_no_row_can_alarm(rng, score, kernel, calibration, needed, short):
+def test_the_warning_comes_exactly_when_no_row_can_alarm(rng, statistic, kernel, calibration, needed, short):
     X = rng.standard_normal((needed - short, 3))
     estimator = KernelPCA(1, kernel=kernel, gamma="median" if kernel == "rbf" else None)
-    detector, texts = fitted(X, estimator=estimator, score=score, calibration=calibration, alpha=0.05)
+    detector, texts = fitted(X, estimator=estimator, statistic=statistic, calibration=calibration, alpha=0.05)
     alarms = (detector.predict(FAR) == -1).any()
     assert alarms == (not texts)
     assert alarms == (short == 0)
@@ -85,10 +85,10 @@ def test_training_rows_as_far_away_as_a_row_can_be_hide_all_others(rng, alpha, k
 
 def test_a_statistic_that_does_not_see_distance_is_told(rng):
     X = rng.standard_normal((60, 3))
-    detector, [text] = fitted(X, estimator=KernelPCA(4, kernel="rbf", gamma=2.0), score="t2")
+    detector, [text] = fitted(X, estimator=KernelPCA(4, kernel="rbf", gamma=2.0), statistic="t2")
     assert (detector.predict(FAR) == 1).all()
-    assert "Use score='both'" in text
-    detector, texts = fitted(X, estimator=KernelPCA(2, kernel="linear"), score="t2")
+    assert "Use statistic='both'" in text
+    detector, texts = fitted(X, estimator=KernelPCA(2, kernel="linear"), statistic="t2")
     assert (detector.predict(FAR) == -1).any()
     assert not texts
 

@@ -16,7 +16,7 @@ from benchmarks.suite.plan import Objective, Solver
 from mercer import IncrementalKernelPCA, KernelMutualSubspace
 
 BATCH: dict[str, Any] = {"compression": None, "batch_size": 10_000}
-STREAM: dict[str, Any] = {"rank": 5, "preimages": 2, "batch_size": 5}
+STREAM: dict[str, Any] = {"rank": 5, "points_per_component": 2, "batch_size": 5}
 ANGLES = (1, 3, 5)
 GAMMA = 0.1  # the default for images of unit length
 SEEDS = 3

@@ -29,13 +29,13 @@ def splits(make: Any, half: bool) -> list[Split]:
     return [split(case, half) for case in make()]
 
 
-def judged(score: str, width: float, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    detector = KernelOutlierDetector(with_width(train, width), score=score, random_state=0).fit(train)
+def judged(statistic: str, width: float, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    detector = KernelOutlierDetector(with_width(train, width), statistic=statistic, random_state=0).fit(train)
     return -detector.score_samples(test)
 
 
-def by(score: str) -> Any:
-    return lambda given: lambda: [[judged(score, width, *one[:2]) for width in WIDTHS] for one in given]
+def by(statistic: str) -> Any:
+    return lambda given: lambda: [[judged(statistic, width, *one[:2]) for width in WIDTHS] for one in given]
 
 
 def linear(train: np.ndarray, test: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ OBJECTIVE = Objective(
     },
     solvers=[
         Solver("residual of linear PCA", lambda given: lambda: [[linear(*one[:2])] for one in given], peer=True),
-        *(Solver(f"mercer, score={score!r}", by(score)) for score in ("t2", "spe", "both")),
+        *(Solver(f"mercer, statistic={statistic!r}", by(statistic)) for statistic in ("t2", "spe", "both")),
     ],
     quality=area,
     quality_name="ROC AUC",

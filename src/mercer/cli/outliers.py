@@ -35,7 +35,7 @@ def outliers(
     data: options.Data,
     train: Annotated[str | None, typer.Option(help="File with normal rows to learn from. (default: DATA)")] = None,
     alpha: Annotated[float, typer.Option(help="Share of normal rows that may raise an alarm.")] = 0.05,
-    score: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
+    statistic: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
     method: Method = methods.AUTO,
     scale: Annotated[
         options.Scale, typer.Option(help="Scale columns; soft and variance give all of them the same weight.")
@@ -60,7 +60,7 @@ def outliers(
     """Find rows that are unlike the others, or unlike those of another file."""
     with waiting.watch(verbose, out) as observers:
         if detector is None:
-            judge = KernelOutlierDetector(score=score, alpha=alpha, standardize=scale.kind, random_state=seed)
+            judge = KernelOutlierDetector(statistic=statistic, alpha=alpha, standardize=scale.kind, random_state=seed)
             kept = (ids, times) if train is None else ()
             learning = source.to_learn(
                 train or data, observers, columns=columns, exclude=exclude, kept=kept, missing=missing

@@ -37,8 +37,8 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     Components, singular values and mean of all rows so far are updated with every few new rows [chin2007]_. The update
     is exact except for what `rank` components cannot hold. Components and mean are expressed by a library of points.
-    When it has more than (rank + 1) * `preimages` points, it is replaced by a smaller one that represents them best.
-    After every call the model describes all rows that it was given.
+    When it has more than (rank + 1) * `points_per_component` points, it is replaced by a smaller one that represents
+    them best. After every call the model describes all rows that it was given.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class IncrementalKernelPCA(KernelDecomposition):
     rank : int or None, default=None
         Number of components that are carried along (r of the paper), of which the first `n_components` are shown. What
         is beyond them in one update is lost for the next, so more are more accurate. None: the larger of 2 n_components
-        and n_components + 3. The first (rank + 1) * `preimages` rows lose nothing: of these the model is exact kernel
-        PCA.
-    preimages : int, default=10
+        and n_components + 3. The first (rank + 1) * `points_per_component` rows lose nothing: of these the model is
+        exact kernel PCA.
+    points_per_component : int, default=10
         Number of points of the library for each component and for the mean (p of the paper).
     batch_size : int, default=30
         Number of rows of one update (i of the paper). Chunks with more rows are cut; a smaller chunk, or what is left
@@ -145,7 +145,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         **OUTPUT_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "rank": [Interval(Integral, 1, None, closed="left"), None],
-        "preimages": [Interval(Integral, 1, None, closed="left")],
+        "points_per_component": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "compression": [StrOptions({"subset", "preimage"}), None],
         "center": ["boolean"],
@@ -167,7 +167,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
         rank: int | None = None,
-        preimages: int = 10,
+        points_per_component: int = 10,
         batch_size: int = 30,
         compression: Method | None = "subset",
         center: bool = True,
@@ -184,7 +184,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.rank = rank
-        self.preimages = preimages
+        self.points_per_component = points_per_component
         self.batch_size = batch_size
         self.compression = compression
         self.center = center
@@ -286,7 +286,7 @@ class IncrementalKernelPCA(KernelDecomposition):
             )
         return StreamOptions(
             rank=rank,
-            size=(rank + 1) * int(self.preimages),
+            size=(rank + 1) * int(self.points_per_component),
             compression=self.compression,
             forgetting=float(self.forgetting),
             center=bool(self.center),

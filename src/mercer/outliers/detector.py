@@ -18,7 +18,7 @@ from mercer.outliers import silence as silence
 from mercer.outliers.calibration import Calibration, alarm_level
 from mercer.outliers.contributions import contributions
 from mercer.outliers.scores import score_model
-from mercer.outliers.state import Judge, ScoreParameter, as_state, from_state
+from mercer.outliers.state import Judge, as_state, from_state
 from mercer.outliers.stream import StreamScoring
 from mercer.progress import observers as progress_observers
 from mercer.tables.scaling import Scaling
@@ -40,7 +40,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
     estimator : estimator or None, default=None
         Any decomposition of this package; it is cloned. None: `KernelPCA` with a Gaussian kernel and at most 4
         components, which works without tuning on most tables.
-    score : {"both", "t2", "spe"}, default="both"
+    statistic : {"both", "t2", "spe"}, default="both"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.
         "both": a combination of the two; T2 alone fails with narrow Gaussian kernels, and SPE alone does not see
@@ -115,7 +115,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, None],
-        "score": [StrOptions({"both", "t2", "spe"})],
+        "statistic": [StrOptions({"both", "t2", "spe"})],
         "explained": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="neither"), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right"), None],
@@ -129,13 +129,11 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
     }
     observers: tuple[Observer, ...] = ()
 
-    score = ScoreParameter()
-
     def __init__(
         self,
         estimator: Any = None,
         *,
-        score: str = "both",
+        statistic: str = "both",
         explained: float = 0.8,
         alpha: float | None = None,
         contamination: float | None = None,
@@ -148,7 +146,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         verbose: bool | int = False,
     ) -> None:
         self.estimator = estimator
-        self.score = score
+        self.statistic = statistic
         self.explained = explained
         self.alpha = alpha
         self.contamination = contamination
@@ -159,21 +157,6 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         self.window = window
         self.random_state = random_state
         self.verbose = verbose
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Include the parameters of `estimator`, as "estimator__name".
-
-        Returns
-        -------
-        dict
-            Parameters and their values.
-        """
-        return {**super().get_params(deep), "score": vars(self)["score"]}
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
@@ -300,7 +283,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
             folds.append(judges[-1](X[rows]))
             channel.emit(_STAGE, step, len(held) + 1)
         self._judges = judges
-        self.calibration_ = Calibration(tuple(folds), str(self.score))
+        self.calibration_ = Calibration(tuple(folds), self.statistic)
 
     def _set_offset(self, X: Array) -> None:
         if self.contamination is None:
@@ -469,7 +452,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def contributions(self, X: Any, score: str = "spe") -> Array:
+    def contributions(self, X: Any, statistic: str = "spe") -> Array:
         """Return what each feature contributes to the SPE or T2 of each row.
 
         The gradient of the statistic is integrated along the straight line from the mean row to the row. The
@@ -479,7 +462,7 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to explain, with the features of the training rows.
-        score : {"spe", "t2"}, default="spe"
+        statistic : {"spe", "t2"}, default="spe"
             The statistic to explain.
 
         Returns
@@ -492,14 +475,14 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         sklearn.exceptions.NotFittedError
             If the detector is not fitted yet.
         ValueError
-            If the kernel has no derivatives ("linear", "poly", "rbf", "sigmoid" and "cosine" have), if `score` is
-            neither "spe" nor "t2", or if X does not match the training rows.
+            If the kernel has no derivatives ("linear", "poly", "rbf", "sigmoid" and "cosine" have), if `statistic`
+            is neither "spe" nor "t2", or if X does not match the training rows.
         """
         check_is_fitted(self)
-        if score not in ("spe", "t2"):
-            raise ValueError(f"score must be 'spe' or 't2'; got {score!r}.")
+        if statistic not in ("spe", "t2"):
+            raise ValueError(f"statistic must be 'spe' or 't2'; got {statistic!r}.")
         rows = self._scaling(self._check(X, reset=False))
-        return contributions(self._full_model(), rows, np.zeros(rows.shape[1]), score)
+        return contributions(self._full_model(), rows, np.zeros(rows.shape[1]), statistic)
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -67,8 +67,8 @@ def hidden(detector: Any) -> str | None:
         return None
     count = round(float(calibration.p_values(far)[0]) * (calibration.n + 1)) - 1
     higher = f"Rows far away from all others raise no alarm: {count} of {calibration.n} rows score as high"
-    if str(detector.score) == "t2":
-        return f"{higher}, as T2 does not grow with distance for this kernel. Use score='both' or score='spe'."
+    if detector.statistic == "t2":
+        return f"{higher}, as T2 does not grow with distance for this kernel. Use statistic='both' or statistic='spe'."
     by_share = detector.contamination is not None
     limit, value = ("contamination", detector.contamination) if by_share else ("alpha", detector._level)
     return f"{higher}, more than {limit}={value:g} allows. If these are outliers, drop them, or raise {limit}."

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mercer.arrays import Array
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.scores import ScoreModel
@@ -21,34 +19,6 @@ class Judge:
     def __call__(self, X: Array) -> Array:
         """Return T2 and SPE of every row, (n, 2)."""
         return self.model(self.scaling(X))
-
-
-class BoundScore(str):
-    """The value of the parameter `score`, which can also be called as scikit-learn's method of that name."""
-
-    __slots__ = ("_detector",)
-    _detector: Any
-
-    def __call__(self, X: Any, y: Any = None) -> float:
-        """Return the mean of `score_samples`."""
-        return float(np.mean(self._detector.score_samples(X)))
-
-
-class ScoreParameter:
-    """A parameter called `score`: scikit-learn calls whatever an estimator has under this name."""
-
-    def __get__(self, detector: Any, owner: type | None = None) -> Any:
-        if detector is None:
-            return self
-        value = vars(detector)["score"]
-        if not isinstance(value, str):
-            return value
-        bound = BoundScore(value)
-        bound._detector = detector
-        return bound
-
-    def __set__(self, detector: Any, value: Any) -> None:
-        vars(detector)["score"] = value
 
 
 _PLAIN = ("estimator_", "offset_", "n_features_in_", "n_samples_seen_", "feature_names_in_")
@@ -73,7 +43,7 @@ def from_state(detector: Any, state: dict[str, Any]) -> None:
             setattr(detector, name, state[name])
     detector._scaling = Scaling(*state["scaling"])
     detector._judges = [Judge(Scaling(*judge[:2]), ScoreModel(*judge[2:])) for judge in state["judges"]]
-    detector.calibration_ = Calibration(tuple(state["folds"]), str(detector.score))
+    detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic)
 
 
 def _of_scaling(scaling: Scaling) -> list[Array]:

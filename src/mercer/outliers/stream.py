@@ -27,7 +27,7 @@ class StreamScoring:
     learn: str
     window: int
     n_samples_seen_: int
-    score: Any
+    statistic: str
     _scaling: Scaling
     _judges: list[Judge]
     _check: Any
@@ -120,6 +120,6 @@ class StreamScoring:
 
     def _remember(self, scores: Array) -> None:
         recent = np.vstack([*self.calibration_.folds, scores])[-self.window :]
-        self.calibration_ = Calibration((recent,), str(self.score))
+        self.calibration_ = Calibration((recent,), self.statistic)
         self._judges = [Judge(self._scaling, self._full_model())]
         self.offset_ = -alarm_level(self._level, len(recent))
