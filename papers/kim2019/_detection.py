@@ -4,10 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import auc, precision_recall_curve
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
@@ -60,24 +58,13 @@ def gamma(d: int, halved: bool) -> float:
 
 def training_scores(name: str, Z: Any, kernel: str, center: bool = True, halved: bool = True) -> Any:
     """Return the scores of all rows along all d components of a method."""
-    mean_zero = name == "L2-KPCA" and kernel == "linear"  # of standardised rows
-    return scores(name, Z, kernel, center or mean_zero, gamma(Z.shape[1], halved))
+    return scores(name, Z, kernel, center, gamma(Z.shape[1], halved))
 
 
 def scores(name: str, Z: Any, kernel: str, center: bool, gamma: float) -> Any:
     """Return the same for any rows and any width."""
     r = min(Z.shape[1], len(Z) - 1)
-    options: Options = {"kernel": kernel, "gamma": gamma}
-    if name != "L2-KPCA":
-        return METHODS[name](r, center=center, **options).fit(Z).transform(Z)
-    return METHODS[name](r, **options).fit_transform(Z) if center else _not_centred(Z, r, kernel, gamma)
-
-
-def _not_centred(Z: Any, r: int, kernel: str, gamma: float) -> Any:
-    """Return scores along the eigenvectors of the kernel matrix as it is; `KernelPCA` always centres."""
-    K = Z @ Z.T if kernel == "linear" else rbf_kernel(Z, gamma=gamma)
-    values, vectors = eigh(K, subset_by_index=[len(Z) - r, len(Z) - 1])
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    return METHODS[name](r, kernel=kernel, gamma=gamma, center=center).fit_transform(Z)
 
 
 def t2(scores: Any, explained: float = EXPLAINED) -> Any:

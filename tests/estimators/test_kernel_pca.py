@@ -73,6 +73,59 @@ def test_equals_the_textbook(kernel, solver, rng):
         assert_allclose(model.reconstruction_error(new), error, atol=1e-9 * max(1, np.abs(error).max()))
 
 
+@quiet
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kernel", TWINS)
+def test_without_centring_components_are_eigenvectors_of_the_kernel_matrix_itself(kernel, solver, rng):
+    parameters, twin = TWINS[kernel]
+    X, new, r = rows(rng, 24, 4), rows(rng, 7, 4), 3
+    K, K_new = naive.matrix(twin, X), naive.matrix(twin, new, X)
+    model = KernelPCA(r, center=False, eigen_solver=solver, **parameters).fit(X)
+    values, alphas = naive.normalised(*naive.eigenpairs(K, r))
+    assert_allclose(model.eigenvalues_, values, rtol=1e-9)
+    assert_allclose(model.explained_variance_ratio_, values / np.trace(K), rtol=1e-9)
+    expected = K_new @ alphas
+    assert_allclose(up_to_sign(model.transform(new), expected), expected, atol=1e-9 * np.abs(expected).max())
+    assert_allclose(up_to_sign(model.fit_transform(X), K @ alphas), K @ alphas, atol=1e-8 * np.abs(K).max())
+    if kernel != "sigmoid":  # of an indefinite kernel, distances may be negative
+        error = naive.diagonal(twin, new) - (expected**2).sum(axis=1)
+        assert_allclose(model.reconstruction_error(new), error, atol=1e-9 * max(1, np.abs(error).max()))
+
+
+def test_without_centring_a_linear_model_is_a_truncated_svd_there_and_back(rng, tmp_path):
+    X, new = rng.standard_normal((40, 6)) + 3, rng.standard_normal((5, 6))
+    right = np.linalg.svd(X, full_matrices=False)[2][:2]
+    model = KernelPCA(2, center=False, preimage="exact").fit(X)
+    assert_allclose(model.inverse_transform(model.transform(new)), new @ right.T @ right, atol=1e-9)
+    model.save(tmp_path / "model")
+    again = mercer.load(tmp_path / "model")
+    assert again.get_params() == model.get_params()
+    assert_array_equal(again.reconstruction_error(new), model.reconstruction_error(new))
+    ridge = KernelPCA(2, center=False, fit_inverse_transform=True, alpha=1e-5).fit(X)
+    assert_allclose(ridge.inverse_transform(ridge.transform(X)), X @ right.T @ right, atol=1e-5)
+
+
+@pytest.mark.parametrize("preimage", ["mika", "kwok", "gradient"])
+def test_without_centring_scores_lead_back_to_rows(preimage, rng):
+    X = rng.standard_normal((60, 2))
+    model = KernelPCA(25, kernel="rbf", gamma=0.3, center=False, preimage=preimage).fit(X)
+    found, residual = model.inverse_transform(model.transform(X[:9]), return_residual=True)
+    assert_allclose(found, X[:9], atol=0.05)
+    assert (residual < 1e-3).all()
+
+
+def test_a_precomputed_matrix_is_not_centred_either(rng):
+    X = rng.standard_normal((30, 4)) + 2
+    K = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2))
+    K_new = K[:7].copy()
+    model = KernelPCA(3, kernel="precomputed", center=False).fit(K)
+    rows_given = KernelPCA(3, kernel="rbf", gamma=0.1, center=False).fit(X)
+    assert_allclose(model.eigenvalues_, rows_given.eigenvalues_, rtol=1e-10)
+    assert_allclose(model.transform(K_new), rows_given.transform(X[:7]), atol=1e-9)
+    errors = model.reconstruction_error(K_new, np.ones(7))
+    assert_allclose(errors, rows_given.reconstruction_error(X[:7]), atol=1e-9)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_coefficients_have_squared_length_one_over_lambda(solver, rng):
     """alpha^T alpha = 1 / lambda [lecture_notes]."""

@@ -169,7 +169,11 @@ def eigenpairs(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
 
 def kernel_pca(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (r,) of the centred matrix, and alpha (n, r) with alpha^T alpha = 1 / lambda."""
-    values, vectors = eigenpairs(centred(K), r)
+    return normalised(*eigenpairs(centred(K), r))
+
+
+def normalised(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues (r,), and alpha (n, r) with alpha^T alpha = 1 / lambda; zeros where lambda is zero."""
     alphas = np.zeros_like(vectors)
     for k, value in enumerate(values):
         if value > 1e-10 * values[0]:

@@ -56,6 +56,9 @@ class KernelPCA(KernelDecomposition):
         Constant term of the kernels "poly" and "sigmoid"; other kernels ignore it.
     kernel_params : dict or None, default=None
         Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
+    center : bool, default=True
+        Centre in feature space. False takes the kernel as it is: components are the eigenvectors of K itself, and
+        `reconstruction_error` is the distance from a subspace through the origin.
     alpha : float, default=1.0
         Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
     fit_inverse_transform : bool, default=False
@@ -155,6 +158,7 @@ class KernelPCA(KernelDecomposition):
         **KERNEL_CONSTRAINTS,
         **OUTPUT_CONSTRAINTS,
         "n_components": COMPONENTS,
+        "center": ["boolean"],
         "fit_inverse_transform": ["boolean"],
         "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized", "krylov"})],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -185,6 +189,7 @@ class KernelPCA(KernelDecomposition):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
+        center: bool = True,
         alpha: float = 1.0,
         fit_inverse_transform: bool = False,
         eigen_solver: str = "auto",
@@ -205,6 +210,7 @@ class KernelPCA(KernelDecomposition):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.center = center
         self.alpha = alpha
         self.fit_inverse_transform = fit_inverse_transform
         self.eigen_solver = eigen_solver
@@ -302,6 +308,7 @@ class KernelPCA(KernelDecomposition):
             dtype=self._tile_dtype(X),
             options=self._options(),
             drop_zeros=self.remove_zero_eig or self.n_components is None,
+            center=self.center,
             n_jobs=self.n_jobs,
             channel=self._channel(),
         )
