@@ -56,7 +56,6 @@ def incremental(shown: int, rank: int, kernel: dict[str, Any], batch: int = BATC
             points_per_component=PREIMAGES,
             batch_size=batch,
             compression=method,
-            random_state=0,
             **kernel,
         )
         for name, method in COMPRESSIONS.items()

@@ -49,7 +49,7 @@ def image_sets(faces: Any, people: int, parts: int, mixed: bool) -> tuple[list[A
 
 def model(name: str, **more: Any) -> IncrementalKernelPCA:
     """Return what finds the subspace of one set; nothing is centred, as in the paper."""
-    return IncrementalKernelPCA(_DIMENSIONS, center=False, random_state=0, **{**_METHODS[name], **more})
+    return IncrementalKernelPCA(_DIMENSIONS, center=False, **{**_METHODS[name], **more})
 
 
 def verified(sets: list[Any], labels: Any, parts: int, name: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ def tracker(name: str, seed: int) -> AppearanceTracker:
             batch_size=5,
             compression="preimage",
             forgetting=0.99,
-            random_state=0,
         )
         return AppearanceTracker(model, rounds=1, restraint=0.0, criterion="residual", random_state=seed)
     if name == _LINEAR:

@@ -179,7 +179,7 @@ def test_compressed_models_stay_near_batch(method):
     X = parabola(0, 600)
     for params, limit in ((GAUSS, {"subset": 0.005, "preimage": 0.1}), (POLY, {"subset": 1e-3, "preimage": 0.1})):
         batch = KernelPCA(3, **params).fit(X)
-        model = IncrementalKernelPCA(3, rank=6, compression=method, random_state=0, **params)
+        model = IncrementalKernelPCA(3, rank=6, compression=method, **params)
         model.fit(X, reference=batch)
         assert subspace_distance(model, batch) <= limit[method]
         assert model.history_["distance"][-1] == pytest.approx(subspace_distance(model, batch), abs=1e-9)
@@ -256,7 +256,7 @@ def turning(n: int, jump: bool) -> np.ndarray:
 def test_forgetting_follows_distributions_that_turn_and_jump(method, jump):
     X = turning(1200, jump)
     recent = KernelPCA(1, kernel="rbf", gamma=0.05).fit(X[-200:])
-    params = {"gamma": 0.05, "rank": 6, "compression": method, "random_state": 0}
+    params = {"gamma": 0.05, "rank": 6, "compression": method}
     forgets = IncrementalKernelPCA(1, forgetting=0.98, **params).fit(X)
     remembers = IncrementalKernelPCA(1, **params).fit(X)
     assert subspace_distance(forgets, recent) < 0.2
@@ -332,7 +332,7 @@ def test_a_model_that_kept_everything_can_be_compressed_later(X):
 
 @pytest.mark.parametrize("compression", ["subset", "preimage", None])
 def test_a_bad_chunk_is_refused_whole(X, new, compression):
-    model = IncrementalKernelPCA(3, gamma=0.2, points_per_component=6, compression=compression, random_state=0).fit(X)
+    model = IncrementalKernelPCA(3, gamma=0.2, points_per_component=6, compression=compression).fit(X)
     before, scores = pickle.dumps(model), model.transform(new)
     bad = X[:70].copy()
     bad[66, 1] = np.nan
@@ -369,7 +369,7 @@ def test_rows_that_are_all_equal(kernel, center, compression):
     for row in ([1.0, 2.0], [0.0, 0.0]):
         X = np.tile(row, (100, 1))
         model = IncrementalKernelPCA(
-            2, kernel=kernel, gamma=1.0, center=center, compression=compression, points_per_component=3, random_state=0
+            2, kernel=kernel, gamma=1.0, center=center, compression=compression, points_per_component=3
         )
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -410,10 +410,10 @@ def test_kernels_that_cannot_do_are_refused(X):
 def test_sparse_rows(rng, compression):
     S = sp.random(90, 12, 0.3, "csr", random_state=0)
     params = {"kernel": "poly", "degree": 2, "gamma": 0.5, "points_per_component": 8, "compression": compression}
-    model = fed(IncrementalKernelPCA(3, random_state=0, **params), S, 20)
+    model = fed(IncrementalKernelPCA(3, **params), S, 20)
     if compression == "preimage":
         params["compression"] = "subset"  # pre-images would not be sparse: points of the library are taken
-    dense = fed(IncrementalKernelPCA(3, random_state=0, **params), S.toarray(), 20)
+    dense = fed(IncrementalKernelPCA(3, **params), S.toarray(), 20)
     assert_allclose(np.abs(model.transform(S)), np.abs(dense.transform(S.toarray())), atol=1e-8)
     assert sp.issparse(model.expansion_.points)
     model.partial_fit(S.toarray()[:20])
@@ -466,7 +466,7 @@ def test_figures_say_what_they_lack():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_learning_goes_on_from_a_file_and_a_copy_as_if_nothing_had_been(X, new, tmp_path, compression, sparse):
     rows = sp.csr_matrix(np.where(X > 1, X, 0.0)) if sparse else X
-    params = {"gamma": 0.2, "points_per_component": 6, "compression": compression, "random_state": 3}
+    params = {"gamma": 0.2, "points_per_component": 6, "compression": compression}
     model = IncrementalKernelPCA(2, **params).partial_fit(rows[:100])
     model.save(tmp_path / "model")
     loaded, copied = mercer.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))

@@ -320,7 +320,7 @@ def test_faces_incremental_is_as_good_as_batch(data_set):
         "batch": {"compression": None, "batch_size": 100},
         "incremental": {"rank": 5, "points_per_component": 2, "batch_size": 5},
     }.items():
-        estimator = IncrementalKernelPCA(5, gamma=0.1, center=False, random_state=0, **more)
+        estimator = IncrementalKernelPCA(5, gamma=0.1, center=False, **more)
         model = KernelMutualSubspace(estimator).fit(known, labels[::4])
         areas[name] = model.roc(unknown, truth).area
     assert max(reference.expansion_.n_points for reference in model.references_.values()) <= 12

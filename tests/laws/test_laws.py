@@ -265,8 +265,6 @@ def test_a_function_as_kernel_is_refused_at_save(cls, X, tmp_path):
 
 @every_decomposition
 def test_scores_lead_back_to_rows(cls, X):
-    if "preimage" not in inspect.signature(cls).parameters:
-        pytest.skip("has no choice of pre-image")
     model = make(cls, preimage="auto").fit(X)
     scores = model.transform(X[:4])
     with warnings.catch_warnings():

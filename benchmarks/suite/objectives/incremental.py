@@ -19,7 +19,7 @@ def threes(n: int) -> np.ndarray:
 
 
 def incremental(X: np.ndarray, compression: str) -> Any:
-    options: dict[str, Any] = {"rank": R, "points_per_component": 10, "batch_size": 30, "random_state": 0}
+    options: dict[str, Any] = {"rank": R, "points_per_component": 10, "batch_size": 30}
     return lambda: IncrementalKernelPCA(6, kernel="rbf", gamma=GAMMA, compression=compression, **options).fit(X)
 
 

@@ -41,7 +41,7 @@ def tree(parts: list[IncrementalKernelPCA]) -> IncrementalKernelPCA:
 
 
 def learned(case: Case, X: np.ndarray, method: str | None, parts: int) -> IncrementalKernelPCA:
-    given: dict[str, Any] = {"rank": case.rank, "compression": method, "random_state": 0, **case.kernel}
+    given: dict[str, Any] = {"rank": case.rank, "compression": method, **case.kernel}
     return tree([IncrementalKernelPCA(case.shown, **given).fit(part) for part in np.split(X, parts)])
 
 

@@ -41,7 +41,7 @@ def drawn(parts: int, shuffled: bool) -> list[Sets]:
 def verified(given: Sets, options: dict[str, Any]) -> dict[str, float]:
     """Learn the first set of each person, and verify the others against all, with some numbers of angles."""
     sets, labels = given
-    estimator = IncrementalKernelPCA(5, center=False, random_state=0, **options)
+    estimator = IncrementalKernelPCA(5, center=False, **options)
     first = np.append(True, labels[1:] != labels[:-1])
     model = KernelMutualSubspace(estimator, normalize=False)
     model.fit([one for one, known in zip(sets, first, strict=True) if known], labels[first])

@@ -83,8 +83,6 @@ class HebbianPCA(KernelDecomposition):
         entry positive. The variances are computed from the second moment of the outputs: after `fit` that of all rows,
         in `partial_fit` a running one in which late rows count more. Learning itself continues from the weights as they
         are. False: transform(x) = W (x - mean), unsorted.
-    preimage : {"exact", "auto"}, default="exact"
-        How `inverse_transform` finds rows. Both are exact.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for the first weights and the order of the rows. Pass an int to get the same result in each
         call.
@@ -145,6 +143,7 @@ class HebbianPCA(KernelDecomposition):
     """
 
     kernel: ClassVar[str] = "linear"
+    preimage: ClassVar[str] = "exact"
     _state: LinearState
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -161,7 +160,6 @@ class HebbianPCA(KernelDecomposition):
         "shuffle": ["boolean"],
         "init": ["array-like", None],
         "orthonormalize": ["boolean"],
-        "preimage": [StrOptions({"exact", "auto"})],
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
@@ -185,7 +183,6 @@ class HebbianPCA(KernelDecomposition):
         shuffle: bool = True,
         init: Any = None,
         orthonormalize: bool = True,
-        preimage: str = "exact",
         random_state: Any = None,
         warm_start: bool = False,
         verbose: bool = False,
@@ -204,7 +201,6 @@ class HebbianPCA(KernelDecomposition):
         self.shuffle = shuffle
         self.init = init
         self.orthonormalize = orthonormalize
-        self.preimage = preimage
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose

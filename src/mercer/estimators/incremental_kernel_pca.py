@@ -87,8 +87,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         for all others.
     alpha : float, default=1.0
         Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
-    random_state : int, RandomState instance or None, default=None
-        Has no effect: nothing here is random.
     verbose : bool or int, default=False
         Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
@@ -150,7 +148,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         "compression": [StrOptions({"subset", "preimage"}), None],
         "center": ["boolean"],
         "forgetting": [Interval(Real, 0, 1, closed="right")],
-        "random_state": ["random_state"],
     }
 
     _kernel: Kernel
@@ -174,7 +171,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         forgetting: float = 1.0,
         preimage: str = "auto",
         alpha: float = 1.0,
-        random_state: Any = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -191,7 +187,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         self.forgetting = forgetting
         self.preimage = preimage
         self.alpha = alpha
-        self.random_state = random_state
         self.verbose = verbose
 
     # -- learning ------------------------------------------------------------------------------------------------

@@ -115,8 +115,6 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for the choice of landmarks. Pass an int to get the same landmarks in each call.
-    n_jobs : int or None, default=None
-        Has no effect.
     verbose : bool or int, default=False
         Show progress. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per step.
 
@@ -183,7 +181,6 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         "block_size": [Interval(Integral, 1, None, closed="left")],
         "warm_up": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
     }
     _fitted_attributes = (*KernelDecomposition._fitted_attributes, "weights_", "beta_", "xi_")
 
@@ -215,7 +212,6 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         preimage: str = "auto",
         alpha: float = 1.0,
         random_state: Any = None,
-        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -238,7 +234,6 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self.preimage = preimage
         self.alpha = alpha
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     # -- learning ------------------------------------------------------------------------------------------------

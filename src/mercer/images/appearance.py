@@ -13,7 +13,7 @@ _SLIGHTEST = 1e-6  # length of a patch, of that of one with full contrast, below
 
 def default_model(batch_size: int = 5, kernel: str = "rbf") -> IncrementalKernelPCA:
     """Return the model of appearance of `AppearanceTracker`; kernel="linear" is its twin without a kernel."""
-    return IncrementalKernelPCA(16, kernel=kernel, gamma=1.0, batch_size=batch_size, forgetting=0.99, random_state=0)
+    return IncrementalKernelPCA(16, kernel=kernel, gamma=1.0, batch_size=batch_size, forgetting=0.99)
 
 
 def own_copy(model: Any) -> Any:

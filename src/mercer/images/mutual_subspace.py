@@ -216,9 +216,7 @@ class KernelMutualSubspace:
 
     def _new_model(self) -> Any:
         if self.estimator is None:
-            return IncrementalKernelPCA(
-                self.n_components, kernel=self.kernel, gamma=self.gamma_, center=False, random_state=0
-            )
+            return IncrementalKernelPCA(self.n_components, kernel=self.kernel, gamma=self.gamma_, center=False)
         model = clone(self.estimator)
         return model.set_params(gamma=self.gamma_) if "gamma" in model.get_params(deep=False) else model
 
