@@ -19,8 +19,9 @@ import numpy as np
 
 from mercer.arrays import Array, Points, check_kernel_values
 from mercer.engine.gains import Gain
-from mercer.engine.spectrum import orient
+from mercer.engine.spectrum import inverse_roots, orient
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
 from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
@@ -135,8 +136,7 @@ class HebbianEmbedding:
         """Return the coordinates that the best basis of the present span gives."""
         T, values = ritz(self.state.A, self.state.AK)
         values = np.where(values > _NOISE, values, 0.0)
-        inverse = np.divide(1.0, np.sqrt(values), out=np.zeros(len(values)), where=values > 0)
-        T = T * inverse[:, None]  # T A L = V^T
+        T = T * inverse_roots(values)[:, None]  # T A L = V^T
         return _embedding(self.affinity, T @ self.state.AK, T @ self.state.A, values, "hebbian", self.n_iter)
 
 
@@ -149,16 +149,9 @@ def _embedding(affinity: Affinity, V: Array, C: Array, values: Array, solver: st
     """Return the coordinates; V, (r, n), are eigenvectors, and V = C L."""
     coef = C * affinity.scale
     V = np.where(affinity.scale > 0, V, 0.0)  # a row without any affinity is in no eigenvector but by rounding
-    expansion = Expansion(
-        points=affinity.points,
-        coef=np.ascontiguousarray(coef),
-        offset=np.zeros(len(coef)),
-        eigenvalues=values,
-        kernel=affinity.kernel,
-        n_seen=V.shape[1],
-        gram=np.diag(np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)),
-        trace=affinity.operator.trace,
-    )
+    gram = np.diag(np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0))
+    operator = affinity.operator
+    expansion = on_rows(affinity.kernel, affinity.points, operator, np.ascontiguousarray(coef), values, gram)
     shortest = _NO_DIRECTION * float(np.linalg.norm(V, axis=0).max(initial=0.0))
     return Embedding(unit_rows(V.T, shortest), expansion, solver, n_iter)
 

@@ -60,6 +60,12 @@ def is_indefinite(values: Array, lowest: float, noise: float, limits: Thresholds
     return lowest < -max(limits.negative * reach, noise)
 
 
+def inverse_roots(values: Array) -> Array:
+    """Return 1 / sqrt(value), and zero where the value is not positive: the pseudo-inverse."""
+    positive = values > 0
+    return np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+
+
 def orient(vectors: Array) -> Array:
     """Return the columns, each multiplied by its sign from `orientation`."""
     return np.asarray(vectors * orientation(vectors))

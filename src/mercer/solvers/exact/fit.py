@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Points
-from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, rounding_noise, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, is_indefinite, orient, rounding_noise, thresholds
 from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
 from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
@@ -65,7 +66,8 @@ def fit_exact(
     else:
         spectrum = solve(operator, n_components, options, channel)
     values, vectors = _judge(spectrum, operator, drop_zeros)
-    expansion = _expand(kernel, points, operator, values, vectors)
+    coef = np.ascontiguousarray((vectors * inverse_roots(values)).T)  # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]
+    expansion = on_rows(kernel, points, operator, coef, values, unit_gram(values))
     return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter, operator.dtype)
 
 
@@ -83,24 +85,3 @@ def _judge(spectrum: Spectrum, operator: Operator, drop_zeros: bool) -> tuple[Ar
         )
     kept = values > 0 if drop_zeros else np.ones(len(values), bool)
     return values[kept], orient(spectrum.vectors)[:, kept]
-
-
-def _expand(kernel: Kernel, points: Points, operator: Operator, values: Array, vectors: Array) -> Expansion:
-    positive = values > 0
-    # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]; the pseudo-inverse where lambda_k = 0
-    inverse_root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
-    coef = np.ascontiguousarray((vectors * inverse_root).T)
-    if operator.center:
-        coef -= np.outer(coef.sum(axis=1), operator.weights)  # [chin2007, eq. 6]: centred coefficients
-    return Expansion(
-        points=points,
-        coef=coef,
-        offset=coef @ operator.row_means,
-        eigenvalues=values,
-        kernel=kernel,
-        n_seen=len(operator.weights),
-        gram=np.diag(positive.astype(np.float64)),
-        nu=operator.weights if operator.center else None,
-        mean_norm=operator.mean_norm,
-        trace=operator.trace,
-    )

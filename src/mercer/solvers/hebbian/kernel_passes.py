@@ -10,6 +10,7 @@ from mercer.arrays import Array, Points
 from mercer.engine.gains import Gain
 from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.tiles import one_blas_thread
@@ -170,18 +171,5 @@ def expand(kernel: Kernel, points: Points, tiles: VisitTiles, state: KhaState, o
         T[absent], values[absent] = 0.0, 0.0
         T *= orientation((T @ AK).T)[:, None]  # as in `KernelPCA`: the largest score of each component is positive
         A, AK = T @ A, T @ AK
-    # A k'(x) = (A - (A 1) w^T) (k(x) - K w): the coefficients of centred vectors on the points themselves
-    coef = A - np.outer(A.sum(axis=1), tiles.weights) if tiles.center else A
     gram = AK @ A.T
-    return Expansion(
-        points=points,
-        coef=coef,
-        offset=coef @ tiles.row_means,
-        eigenvalues=values,
-        kernel=kernel,
-        n_seen=tiles.shape[0],
-        gram=0.5 * (gram + gram.T),
-        nu=tiles.weights if tiles.center else None,
-        mean_norm=tiles.mean_norm,
-        trace=tiles.trace,
-    )
+    return on_rows(kernel, points, tiles, A, values, 0.5 * (gram + gram.T))

@@ -8,6 +8,7 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain
 from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.tiles import memory_budget, row_slices
@@ -77,18 +78,8 @@ class LandmarkRun:
             scores = (space.own - (state.mean if center else 0.0)) @ W.T
             W = W * orientation(scores)[:, None]
         mean = state.mean if center else np.zeros_like(state.mean)
-        return Expansion(
-            points=space.points,
-            coef=space.coefficients(W),
-            offset=W @ mean,
-            eigenvalues=eigenvalues,
-            kernel=space.kernel,
-            n_seen=state.n,
-            gram=W @ W.T,
-            nu=space.coefficients(mean[None])[0] if center else None,
-            mean_norm=float(mean @ mean),
-            trace=state.total + self.missing,
-        )
+        trace = state.total + self.missing
+        return in_coordinates(space, W, mean, eigenvalues, n_seen=state.n, trace=trace, center=center)
 
 
 def feature_rows(space: LandmarkMap, X: Points) -> "Array | LazyFeatures":

@@ -11,8 +11,8 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain
 from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Linear
 from mercer.kernels.tiles import one_blas_thread, row_slices
 from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn
@@ -144,20 +144,8 @@ def presented(state: LinearState, center: bool, orthonormal: bool) -> tuple[Arra
 def linear_expansion(state: LinearState, center: bool, orthonormal: bool) -> Expansion:
     """Return x -> W (x - mean) as an expansion on the weights and the mean themselves."""
     components, eigenvalues = presented(state, center, orthonormal)
-    r, mean = len(components), state.mean if center else np.zeros_like(state.mean)
-    points = np.vstack([components, mean]) if center else components
-    return Expansion(
-        points=points,
-        coef=np.eye(r, len(points)),
-        offset=components @ mean,
-        eigenvalues=eigenvalues,
-        kernel=Linear(),
-        n_seen=state.n,
-        gram=components @ components.T,
-        nu=np.eye(1, len(points), r)[0] if center else None,
-        mean_norm=float(mean @ mean),
-        trace=float(state.total),
-    )
+    mean = state.mean if center else np.zeros_like(state.mean)
+    return in_input_space(components, mean, eigenvalues, n_seen=state.n, trace=float(state.total), center=center)
 
 
 def _mean(X: Points) -> Array:

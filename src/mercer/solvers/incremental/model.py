@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.spectrum import clean_eigenvalues, orientation, rounding_noise, thresholds
+from mercer.expansion.build import of_components
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.solvers.incremental.reduced_set import Method
@@ -102,14 +103,13 @@ class IncrementalModel(Factors):
         signs = orientation(scores.T) * (values[:s] > 0)
         coef, shift = np.zeros((r, m)), np.zeros(r)
         coef[:s], shift[:s] = signs[:, None] * self.vectors[:s], signs * offset
-        return Expansion(
-            points=self.points,
-            coef=coef,
-            offset=shift,
-            eigenvalues=values,
-            kernel=kernel,
+        return of_components(
+            kernel,
+            self.points,
+            coef,
+            shift,
+            values,
             n_seen=max(1, round(self.weight)),
-            gram=np.diag((values > 0).astype(np.float64)),
             nu=self.nu if center else None,
             mean_norm=self.mean_norm,
             trace=self.trace,

@@ -18,9 +18,10 @@ from mercer.engine.krylov import block_krylov
 from mercer.engine.signs import best_flip, measure_step, new_signs
 from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
-from mercer.solvers.l1.residuals import Centring, Residual, make_residual
+from mercer.solvers.l1.residuals import Residual, make_residual
 from mercer.solvers.l1.rounding import EXHAUSTED, Mask, first_largest
 
 _EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries
@@ -59,6 +60,11 @@ class SignFit:
             return np.zeros(self.signs.shape)
         return np.asarray(solve_triangular(self.signs @ self.scores.T, self.signs, lower=True))
 
+    @property
+    def variation(self) -> Array:
+        """Return the sum of squared scores of each component, (r,)."""
+        return np.asarray(np.einsum("ij,ij->i", self.scores, self.scores))
+
 
 @dataclass
 class _State:
@@ -88,25 +94,7 @@ def fit_l1(
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     residual, centring = make_residual(kernel, X, dtype, center, n_jobs)
     found = extract(residual, n_components, options, channel)
-    return expand(kernel, points, centring, found.coefficients, found.scores), found
-
-
-def expand(kernel: Kernel, points: Points, centring: Centring, A: Array, scores: Array) -> Expansion:
-    """Return the model of orthonormal components sum_i A_ki phi'_i with these training scores; both are (r, n)."""
-    # A k'(x) = (A - (A 1) w^T) (k(x) - K w): the coefficients of centred vectors on the points themselves
-    coef = A - np.outer(A.sum(axis=1), centring.weights) if centring.center else A
-    return Expansion(
-        points=points,
-        coef=coef,
-        offset=coef @ centring.row_means,
-        eigenvalues=np.einsum("ij,ij->i", scores, scores),
-        kernel=kernel,
-        n_seen=scores.shape[1],
-        gram=np.eye(len(A)),
-        nu=centring.weights if centring.center else None,
-        mean_norm=centring.mean_norm,
-        trace=centring.trace,
-    )
+    return on_rows(kernel, points, centring, found.coefficients, found.variation, np.eye(len(found.signs))), found
 
 
 def extract(residual: Residual, n_components: int, options: SignOptions = _PLAIN, channel: Channel = SILENT) -> SignFit:

@@ -9,8 +9,9 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray, Points, check_kernel_values, is_sparse
 from mercer.engine.signs import centre_rows, row_means
+from mercer.expansion.build import Centred
 from mercer.kernels.functions import Kernel, Linear
-from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.operator import CentredOperator, GivenOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices, run_in_threads
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
@@ -126,13 +127,8 @@ class Centring:
     mean_norm: float
     trace: float
 
-    @classmethod
-    def of(cls, operator: Operator) -> "Centring":
-        """Return the centring of an operator."""
-        return cls(operator.center, operator.weights, operator.row_means, operator.mean_norm, operator.trace)
 
-
-def make_residual(kernel: Kernel, X: Points, dtype: Any, center: bool, n_jobs: int | None) -> tuple[Residual, Centring]:
+def make_residual(kernel: Kernel, X: Points, dtype: Any, center: bool, n_jobs: int | None) -> tuple[Residual, Centred]:
     """Return K' of the rows of X in the form that suits the kernel and the memory."""
     n, d = X.shape
     fits = n * n * np.dtype(dtype).itemsize <= memory_budget()
@@ -141,11 +137,11 @@ def make_residual(kernel: Kernel, X: Points, dtype: Any, center: bool, n_jobs: i
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     if isinstance(operator, GivenOperator):
         floor = smallest_diagonal(operator.largest_entry, operator.K.dtype) if center else 0.0
-        return HeldResidual(operator.K, floor=floor), Centring.of(operator)
+        return HeldResidual(operator.K, floor=floor), operator
     assert isinstance(operator, CentredOperator)
     assert isinstance(operator.source, SymmetricTiles)
     if not fits:
-        return TiledResidual(operator), Centring.of(operator)
+        return TiledResidual(operator), operator
     K = operator.source.dense()
     centring = _centre(K, center, kernel.diagonal(X), operator.source.threads)
     floor = smallest_diagonal(operator.largest_entry, K.dtype) if center else 0.0

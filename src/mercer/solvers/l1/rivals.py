@@ -10,13 +10,13 @@ import numpy as np
 from mercer.arrays import Array, Points
 from mercer.engine.spectrum import rounding_noise, thresholds
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Linear, Precomputed
 from mercer.kernels.operator import Operator
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
-from mercer.solvers.l1.fit import SignFit, SignOptions, expand, extract, fit_l1
-from mercer.solvers.l1.residuals import Centring
+from mercer.solvers.l1.fit import SignFit, SignOptions, extract, fit_l1
 
 
 def fit_projection_trick(
@@ -44,7 +44,7 @@ def fit_projection_trick(
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     residual = FeatureResidual(_features(operator, dtype))
     found = extract(residual, n_components, options, channel)
-    return expand(kernel, points, Centring.of(operator), found.coefficients, found.scores), found
+    return on_rows(kernel, points, operator, found.coefficients, found.variation, np.eye(len(found.signs))), found
 
 
 def _features(operator: Operator, dtype: Any) -> Array:

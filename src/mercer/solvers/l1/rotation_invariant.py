@@ -16,14 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array, Points, is_sparse
 from mercer.engine.spectrum import orientation, rounding_noise, thresholds
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Linear, Precomputed
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import memory_budget
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.exact.fit import make_operator
-from mercer.solvers.l1.fit import expand
-from mercer.solvers.l1.residuals import Centring
 
 _DEPENDENT = 1e-12
 
@@ -68,7 +67,9 @@ def fit_r1(
     Y: Array = start.vectors[:, kept] * np.sqrt(start.values[kept])
     A, Y, found = _iterate(product, diagonal, A, Y, options, channel)
     A, Y = _sorted(A, Y)
-    return expand(kernel, points, Centring.of(operator), A, np.ascontiguousarray(Y.T)), found
+    scores = np.ascontiguousarray(Y.T)
+    variation = np.einsum("ij,ij->i", scores, scores)
+    return on_rows(kernel, points, operator, A, variation, np.eye(len(A))), found
 
 
 def _product_of(kernel: Kernel, X: Points, operator: Operator, center: bool) -> tuple[Any, Array]:

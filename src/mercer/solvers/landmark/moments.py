@@ -7,7 +7,8 @@ import numpy as np
 from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.engine.dense import leading_pairs
 from mercer.engine.moments import Moments, fading_weights
-from mercer.engine.spectrum import clean_eigenvalues, orient, orientation, rounding_noise, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, orientation, rounding_noise, thresholds
+from mercer.expansion.build import of_components, on_rows, unit_gram
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -115,14 +116,13 @@ def solve_moments(space: Whitening, moments: Moments, n_components: int, center:
     coef, offset, values = np.zeros((r, m)), np.zeros(r), np.pad(values, (0, r - len(values)))
     coef[: len(W)], offset[: len(W)] = W @ space.root.T, W @ mean
     mean_norm = float(mean @ mean)
-    return Expansion(
-        points=space.points,
-        coef=coef,
-        offset=offset,
-        eigenvalues=values,
-        kernel=space.kernel,
+    return of_components(
+        space.kernel,
+        space.points,
+        coef,
+        offset,
+        values,
         n_seen=max(1, round(moments.weight)),
-        gram=np.diag((values > 0).astype(np.float64)),
         nu=space.root @ mean if center else None,
         mean_norm=mean_norm,
         trace=max(moments.own - moments.weight * mean_norm, float(values.sum())),
@@ -170,19 +170,5 @@ def exact_model(kernel: Kernel, X: Points, n_components: int, forgetting: float,
     spectrum = solve(operator, r, EigenOptions())
     noise = rounding_noise(n_rows(X), operator.largest_entry, np.float64)
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, thresholds(np.float64))
-    inverse_root = np.where(values > 0, 1.0 / np.sqrt(np.where(values > 0, values, 1.0)), 0.0)
-    coef = (orient(spectrum.vectors) * inverse_root).T * scale
-    if center:
-        coef -= np.outer(coef.sum(axis=1), operator.weights)
-    return Expansion(
-        points=X,
-        coef=coef,
-        offset=coef @ operator.row_means,
-        eigenvalues=values,
-        kernel=kernel,
-        n_seen=max(1, round(total)),
-        gram=np.diag((values > 0).astype(np.float64)),
-        nu=operator.weights if center else None,
-        mean_norm=operator.mean_norm,
-        trace=operator.trace,
-    )
+    coef = (orient(spectrum.vectors) * inverse_roots(values)).T * scale
+    return on_rows(kernel, X, operator, coef, values, unit_gram(values), max(1, round(total)))

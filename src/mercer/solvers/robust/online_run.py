@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.events import SILENT, Channel
+from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -78,19 +79,15 @@ class OnlineRun:
 
     def expansion(self) -> Expansion:
         """Return the model of the current state, on the landmarks as points."""
-        found, space, n = present(self.state, self.options), self.space, self.state.n
-        return Expansion(
-            points=space.points,
-            coef=space.coefficients(found.W),
-            offset=found.W @ found.mean,
-            eigenvalues=found.variances * n,
-            kernel=space.kernel,
+        found, n = present(self.state, self.options), self.state.n
+        return in_coordinates(
+            self.space,
+            found.W,
+            found.mean,
+            found.variances * n,
             n_seen=n,
-            gram=found.W @ found.W.T,
-            nu=space.coefficients(found.mean[None])[0],
-            mean_norm=float(found.mean @ found.mean),
             trace=found.variation * n,
-            empirical=isinstance(space, EmpiricalMap),
+            empirical=isinstance(self.space, EmpiricalMap),
         )
 
 

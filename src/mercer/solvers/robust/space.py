@@ -12,7 +12,8 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray, Points
 from mercer.engine.krylov import block_krylov
-from mercer.engine.spectrum import clean_eigenvalues, orient, rounding_noise, thresholds
+from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, rounding_noise, thresholds
+from mercer.expansion.build import in_coordinates, of_components
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -121,9 +122,7 @@ class KernelRows:
         values, vectors, lowest = self._pairs(scaled, r, None if last is None else scale[:, None] * last.scores)
         noise = rounding_noise(self.n, scaled.largest_entry, scaled.dtype)
         values = clean_eigenvalues(values, lowest, noise, thresholds(scaled.dtype))
-        positive = values > 0
-        inverse_root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
-        coef = np.ascontiguousarray((scale[:, None] * orient(vectors) * inverse_root).T)
+        coef = np.ascontiguousarray((scale[:, None] * orient(vectors) * inverse_roots(values)).T)
         if self.center:
             coef -= np.outer(coef.sum(axis=1), weights)
         scores = plain.matmul(np.ascontiguousarray(coef.T))
@@ -162,14 +161,13 @@ class KernelRows:
 
     def expansion(self, found: Subspace) -> Expansion:
         """Return the model on all rows."""
-        return Expansion(
-            points=self.points,
-            coef=found.basis,
-            offset=found.offset,
-            eigenvalues=found.values,
-            kernel=self.kernel,
+        return of_components(
+            self.kernel,
+            self.points,
+            found.basis,
+            found.offset,
+            found.values,
             n_seen=self.n,
-            gram=np.diag((found.values > 0).astype(np.float64)),
             nu=found.mean if self.center else None,
             mean_norm=found.mean_norm,
             trace=found.trace,
@@ -271,17 +269,8 @@ class FeatureRows:
     def expansion(self, found: Subspace) -> Expansion:
         """Return the model on the landmarks."""
         assert self._space is not None
-        return Expansion(
-            points=self._space.points,
-            coef=self._space.coefficients(found.basis),
-            offset=found.offset,
-            eigenvalues=found.values,
-            kernel=self._space.kernel,
-            n_seen=self.n,
-            gram=found.basis @ found.basis.T,
-            nu=self._space.coefficients(found.mean[None])[0] if self.center else None,
-            mean_norm=found.mean_norm,
-            trace=found.trace,
+        return in_coordinates(
+            self._space, found.basis, found.mean, found.values, n_seen=self.n, trace=found.trace, center=self.center
         )
 
 
