@@ -338,6 +338,13 @@ def test_a_row_at_the_mean_has_the_sign_of_zero():
     assert (L1KernelPCA(3, kernel="linear").fit(X).signs_[:, -1] == 1).all()
 
 
+def test_r1_takes_a_given_matrix_beyond_the_memory_budget():
+    K = rbf(rows(19, 60))
+    model = R1KernelPCA(3, kernel="precomputed").fit(K)
+    with config_context(working_memory=0.001):
+        assert_allclose(R1KernelPCA(3, kernel="precomputed").fit(K).transform(K), model.transform(K), atol=1e-9)
+
+
 @pytest.mark.parametrize("cls", [L1KernelPCA, R1KernelPCA])
 def test_precomputed_sparse_and_single_precision(cls):
     X = rows(19, 60)

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid
-from mercer.kernels.operator import CentredOperator, GivenOperator
+from mercer.kernels.given import GivenKernel, GivenOperator
+from mercer.kernels.operator import CentredOperator, OperatorAroundMean
 from mercer.kernels.tiles import SymmetricTiles
 from textbook import kernel_pca as naive
 
@@ -192,3 +193,45 @@ def test_what_is_left_of_asymmetry_is_averaged(rng):
     operator = GivenOperator(K.copy())
     assert_allclose(operator.dense(), naive.centred(0.5 * (K + K.T)), atol=1e-13)
     assert operator.asymmetry > 0.1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_given_matrix_as_a_source(dtype, rng, monkeypatch):
+    monkeypatch.setattr("mercer.kernels.given.row_slices", lambda n, bytes_per_row: [slice(0, 4), slice(4, n)])
+    K, V = rng.standard_normal((11, 11)).astype(dtype), rng.standard_normal((11, 2))
+    source, tol = GivenKernel(K), 1e-12 if dtype == np.float64 else 1e-5
+    product, means = source.product_with(V, V[:, 0])
+    assert_allclose(product, K.astype(np.float64) @ V, atol=tol)
+    assert_allclose(means, product[:, 0], atol=tol)
+    assert product.dtype == means.dtype == source.dense().dtype == np.float64
+    assert_allclose(source.columns(np.array([3, 3, 0])), K[:, [3, 3, 0]])
+    seen = np.zeros((11, 11))
+
+    def work(worker, rows, columns, tile):
+        assert worker == 0
+        seen[rows, columns] += tile
+
+    source.for_each_tile(work)
+    assert_allclose(seen, K)
+    averaged = GivenKernel.averaged(K)
+    assert_allclose(averaged.dense(), 0.5 * (K.astype(np.float64) + K.T), atol=tol)
+    assert averaged.dtype == dtype
+
+
+# -- any mean --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_operator_around_a_mean_of_other_rows(given, threads, rng):
+    X, others, w = rng.standard_normal((600, 3)), rng.standard_normal((9, 3)), unequal(9, rng)
+    V, Y, kernel = rng.standard_normal((600, 2)), rng.standard_normal((600, 3)), RBF(0.5)
+    K, means, norm = kernel(X), kernel(X, others) @ w, float(w @ kernel(others) @ w)
+    expected = K - means[:, None] - means + norm
+    source = GivenKernel(K) if given else SymmetricTiles(kernel, X, np.float64, 0, threads)
+    operator = OperatorAroundMean(source, means, norm)
+    assert_allclose(operator.matmul(V), expected @ V, atol=1e-11)
+    assert_allclose(operator.dense(), expected, atol=1e-13)
+    assert_allclose(operator.columns(np.array([7, 599])), expected[:, [7, 599]], atol=1e-13)
+    assert operator.distance(Y) == pytest.approx(np.linalg.norm(expected - Y @ Y.T), rel=1e-12)
+    assert operator.frobenius == pytest.approx(np.linalg.norm(expected), rel=1e-12)

@@ -24,7 +24,8 @@ from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
-from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.given import GivenOperator
+from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import KhaState, start_state

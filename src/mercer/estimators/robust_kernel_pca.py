@@ -25,12 +25,13 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.kernels.functions import Kernel
+from mercer.kernels.given import GivenKernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
 from mercer.solvers.hebbian.landmark_run import feature_rows
 from mercer.solvers.robust.batch import RobustFit, fit_robust
-from mercer.solvers.robust.space import FeatureRows, GivenMatrix, KernelRows, RowSpace
+from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace
 from mercer.solvers.robust.start import fit_from_start
 
 
@@ -299,7 +300,8 @@ class RobustKernelPCA(KernelDecomposition):
 
     def _all_rows(self, kernel: Kernel, X: Points) -> KernelRows:
         if self._precomputed:
-            return KernelRows(kernel, np.arange(n_rows(X)), GivenMatrix(X), np.diag(X).astype(np.float64), self.center)
+            source, diagonal = GivenKernel.averaged(X), np.diag(X).astype(np.float64)
+            return KernelRows(kernel, np.arange(n_rows(X)), source, diagonal, self.center)
         tiles = SymmetricTiles(kernel, X, X.dtype, memory_budget(), available_threads(self.n_jobs))
         return KernelRows(kernel, X, tiles, kernel.diagonal(X), self.center)
 

@@ -5,13 +5,13 @@ With weights w (sum 1) the mean in feature space is sum_i w_i phi(x_i), and K' =
 whatever the tiles are.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from mercer.arrays import Array, IntArray, check_kernel_values
-from mercer.kernels.tiles import SymmetricTiles
 
 
 class KernelSource(Protocol):
@@ -19,6 +19,10 @@ class KernelSource(Protocol):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]  # precision of the kernel values; products are float64 in any case
+    threads: int  # workers that visit tiles
+
+    def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
+        """Call work(worker, rows, columns, tile) for all tiles; those right of the diagonal stand for both halves."""
 
     def product(self, V: Array) -> Array:
         """Return K V, (n, b), float64."""
@@ -70,11 +74,116 @@ class Operator(Protocol):
     def matmul(self, V: Array) -> Array:
         """Return K' V."""
 
+    def diagonal(self) -> Array:
+        """Return the diagonal of K'."""
+
     def dense(self) -> Array:
         """Return K' as a float64 matrix that the caller may overwrite."""
 
 
-class CentredOperator:
+class _CentredMatrix:
+    """diag(s) (K - m 1^T - 1 m^T + |mean|^2) diag(s), m the inner products of all rows with the mean: entries of K'."""
+
+    def __init__(self, source: KernelSource, scale: Array | None = None, center: bool = True) -> None:
+        self.source = source
+        self.center = center
+        self._scale = scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (n, n)."""
+        return self.source.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the precision of the kernel values."""
+        return self.source.dtype
+
+    @property
+    def row_means(self) -> Array:
+        """Return m, the inner products of all rows with the mean."""
+        raise NotImplementedError
+
+    @property
+    def mean_norm(self) -> float:
+        """Return the squared norm of the mean."""
+        raise NotImplementedError
+
+    def _centre(self, block: Array, I: slice | IntArray, J: slice | IntArray) -> None:
+        """Turn K[I, J] in float64 into K'[I, J], in place."""
+        if self.center:
+            block -= self.row_means[I, None]
+            block -= self.row_means[J]
+            block += self.mean_norm
+        if self._scale is not None:
+            block *= self._scale[I, None]
+            block *= self._scale[J]
+
+    def columns(self, indices: IntArray) -> Array:
+        """Return K'[:, indices] in float64, (n, len(indices))."""
+        columns = self.source.columns(indices).astype(np.float64)
+        self._centre(columns, slice(None), indices)
+        return columns
+
+    def dense(self) -> Array:
+        """Return K' as a float64 matrix, centred in place; for dense solvers and small problems."""
+        K = self.source.dense().astype(np.float64, copy=False)
+        self._centre(K, slice(None), slice(None))
+        return K
+
+    def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
+        """Call work(worker, rows, columns, tile) for tiles of K' in float64, which the call may overwrite."""
+
+        def centred(worker: int, I: slice, J: slice, tile: Array) -> None:
+            tile = tile.astype(np.float64)
+            self._centre(tile, I, J)
+            work(worker, I, J, tile)
+
+        self.source.for_each_tile(centred)
+
+    def distance(self, Y: Array) -> float:
+        """Return || K' - Y Y^T ||_F, summed over centred tiles (no cancellation); Y is (n, r)."""
+        sums = np.zeros(self.source.threads)
+
+        def work(worker: int, I: slice, J: slice, rest: Array) -> None:
+            rest -= Y[I] @ Y[J].T
+            mirrored = J.start >= I.stop  # an upper tile stands for the lower one too
+            sums[worker] += (2.0 if mirrored else 1.0) * np.einsum("ij,ij->", rest, rest)
+
+        self.for_each_tile(work)
+        return float(np.sqrt(sums.sum()))
+
+    @cached_property
+    def frobenius(self) -> float:
+        """Return the Frobenius norm of K'."""
+        return self.distance(np.empty((self.shape[0], 0)))
+
+
+class OperatorAroundMean(_CentredMatrix):
+    """K' of rows around any mean, such as that of a model which was fitted on other rows."""
+
+    def __init__(self, source: KernelSource, row_means: Array, mean_norm: float) -> None:
+        super().__init__(source)
+        self._row_means, self._mean_norm = row_means, mean_norm
+
+    @property
+    def row_means(self) -> Array:
+        """Return the inner products of all rows with the mean, (n,)."""
+        return self._row_means
+
+    @property
+    def mean_norm(self) -> float:
+        """Return the squared norm of the mean."""
+        return self._mean_norm
+
+    def matmul(self, V: Array) -> Array:
+        """Return K' V; the mean need not be one of these rows, so that V cannot be centred instead."""
+        sums = V.sum(axis=0)
+        product = self.source.product(V) - np.outer(self.row_means, sums)
+        return np.asarray(product - self.row_means @ V + self.mean_norm * sums)
+
+
+class CentredOperator(_CentredMatrix):
     """diag(s) (I - 1 w^T) K (I - w 1^T) diag(s), or without the centring."""
 
     def __init__(
@@ -86,23 +195,11 @@ class CentredOperator:
         scale: Array | None = None,  # (n,)
         center: bool = True,
     ) -> None:
-        self.source = source
-        self.center = center
+        super().__init__(source, scale, center)
         self._raw_diagonal = diagonal
-        self._scale = scale
         self._means: Array | None = None if center else np.zeros(len(diagonal))
         n = len(diagonal)
         self.weights = np.full(n, 1.0 / n) if weights is None else weights
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return (n, n)."""
-        return self.source.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Return the precision of the kernel values."""
-        return self.source.dtype
 
     @property
     def largest_entry(self) -> float:
@@ -141,16 +238,6 @@ class CentredOperator:
         """Return w^T K w, the squared norm of the mean (0 without centring)."""
         return float(self.weights @ self.row_means)
 
-    def columns(self, indices: IntArray) -> Array:
-        """Return K'[:, indices] in float64, (n, len(indices))."""
-        columns = self.source.columns(indices).astype(np.float64)
-        columns -= self.row_means[:, None]
-        columns -= self.row_means[indices]
-        columns += self.mean_norm
-        if self._scale is not None:
-            columns *= self._scale[:, None] * self._scale[indices]
-        return columns
-
     def diagonal(self) -> Array:
         """Return the diagonal of K', the squared distances from the mean."""
         centred = self._raw_diagonal - 2.0 * self.row_means + self.mean_norm
@@ -161,86 +248,10 @@ class CentredOperator:
         """Return the sum of the diagonal, the total variation."""
         return float(self.diagonal().sum())
 
-    @cached_property
-    def frobenius(self) -> float:
-        """Return the Frobenius norm of K', summed over centred tiles (no cancellation)."""
-        if not isinstance(self.source, SymmetricTiles):
-            return float(np.linalg.norm(self.dense()))
-        means, scale = self.row_means, self._scale
-        sums = np.zeros(self.source.threads)
-
-        def work(worker: int, I: slice, J: slice, tile: Array) -> None:
-            centred = tile.astype(np.float64) - means[I, None] - means[J] + self.mean_norm
-            if scale is not None:
-                centred *= scale[I, None] * scale[J]
-            sums[worker] += (1.0 if I == J else 2.0) * np.einsum("ij,ij->", centred, centred)
-
-        self.source.for_each_tile(work)
-        return float(np.sqrt(sums.sum()))
-
     def dense(self) -> Array:
         """Return K' as a float64 matrix, centred in place; for dense solvers and small problems."""
         K = self.source.dense().astype(np.float64, copy=False)
         if self._means is None:
             self._means = check_kernel_values(K @ self.weights)
-        if self.center:
-            K -= self.row_means[:, None]
-            K -= self.row_means
-            K += self.mean_norm
-        if self._scale is not None:
-            K *= self._scale[:, None]
-            K *= self._scale
+        self._centre(K, slice(None), slice(None))
         return K
-
-
-class GivenOperator:
-    """K' of a matrix that the user computed, centred explicitly and in place.
-
-    Centring subtracts row and column means separately, as scikit-learn does, so that a matrix which is only symmetric
-    after centring is accepted. What asymmetry is left afterwards is averaged out.
-    """
-
-    def __init__(self, K: Array, center: bool = True) -> None:  # (n, n), overwritten
-        n = len(K)
-        self.weights = np.full(n, 1.0 / n)
-        self.center = center
-        self._raw_diagonal = np.diag(K).astype(np.float64)
-        self.row_means = check_kernel_values(K.mean(axis=0, dtype=np.float64))
-        self.mean_norm = float(self.row_means.mean())
-        if center:
-            other_means = K.mean(axis=1, dtype=np.float64)
-            K -= self.row_means.astype(K.dtype)
-            K -= other_means[:, None].astype(K.dtype)
-            K += K.dtype.type(self.mean_norm)
-        else:
-            self.row_means, self.mean_norm = np.zeros(n), 0.0
-        self.K = K
-        self.dtype = K.dtype
-        self.shape = (n, n)
-        self.largest_entry = float(np.abs(self._raw_diagonal).max(initial=0.0))
-        self.asymmetry = _symmetrise(K)
-        self.trace = float(np.trace(K, dtype=np.float64))
-
-    def matmul(self, V: Array) -> Array:
-        """Return K' V."""
-        return np.asarray(self.K @ V.astype(self.K.dtype, copy=False), np.float64)
-
-    def dense(self) -> Array:
-        """Return a copy of K' in float64."""
-        return self.K.astype(np.float64)
-
-    @cached_property
-    def frobenius(self) -> float:
-        """Return the Frobenius norm of K'."""
-        return float(np.linalg.norm(self.K))
-
-
-def _symmetrise(K: Array) -> float:
-    """Average K with its transpose where they differ by more than rounding; return the relative difference."""
-    largest = float(np.abs(K).max(initial=0.0))
-    difference = max((float(np.abs(K[i] - K[:, i]).max()) for i in range(len(K))), default=0.0)
-    relative = difference / largest if largest else 0.0
-    if relative > 1e3 * np.finfo(K.dtype).eps:
-        K += K.T.copy()
-        K *= 0.5
-    return relative

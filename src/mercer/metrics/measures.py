@@ -12,7 +12,8 @@ import numpy.typing as npt
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
-from mercer.metrics.centred_kernel import CentredKernel, centred_by_model, centred_by_rows
+from mercer.kernels.operator import OperatorAroundMean
+from mercer.metrics.centred_kernel import centred_by_model, centred_by_rows, leading_pairs
 from mercer.metrics.subspaces import in_float64, orthonormal_basis, principal_angles
 
 Model = Any  # a fitted estimator, or an Expansion
@@ -376,11 +377,11 @@ def _common_components(a: Expansion, b: Expansion, wanted: int | None) -> int:
     return wanted
 
 
-def _minimal(kernel: CentredKernel, r: int) -> float:
+def _minimal(kernel: OperatorAroundMean, r: int) -> float:
     """Return the reconstruction error of the r leading eigenvectors."""
     if r < 1:
         raise ValueError(f"The number of components must be at least 1; it is {r}.")
-    values, vectors = kernel.leading(r)
+    values, vectors = leading_pairs(kernel, r)
     # negative eigenvalues stay in the error: no Y Y^T has any
     return kernel.distance(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -398,7 +399,7 @@ def _explainable(expansion: Expansion, X: Points, reference: Model | float | Non
     """Return the largest variation of X along so many orthogonal directions: computed, given, or of a reference."""
     r = expansion.n_components
     if reference is None:
-        values, _ = centred_by_rows(expansion.kernel, X, center=True).leading(r)
+        values, _ = leading_pairs(centred_by_rows(expansion.kernel, X, center=True), r)
         return float(np.maximum(values, 0.0).sum())
     if isinstance(reference, int | float | np.number):
         return float(reference)

@@ -13,7 +13,8 @@ from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
-from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.given import GivenOperator
+from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve, solve_share
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.engine.spectrum import rounding_noise
-from mercer.kernels.operator import CentredOperator, GivenOperator, Operator
+from mercer.kernels.given import GivenOperator
+from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, memory_budget
 
 _WIDTH = 512  # columns of a tile
@@ -68,13 +69,13 @@ class VisitTiles:
     @property
     def rows_that_count(self) -> float:
         """Return the effective number of rows: n if all are equally long, near 1 if one is far longer than the rest."""
-        if self._held is not None:
-            squares = np.diag(self._held)
-        else:
-            assert isinstance(self.operator, CentredOperator)
-            squares = self.operator.diagonal()
+        squares = self.diagonal()
         quartic = float(squares @ squares)
         return self.trace**2 / quartic if quartic > 0 else float(self.shape[0])
+
+    def diagonal(self) -> Array:
+        """Return the diagonal of K'."""
+        return self.operator.diagonal() if self._held is None else np.diag(self._held)
 
     def dense(self) -> Array:
         """Return a copy of K'."""

@@ -11,7 +11,8 @@ from mercer.arrays import Array, IntArray, Points, check_kernel_values, is_spars
 from mercer.engine.signs import centre_rows, row_means
 from mercer.expansion.build import Centred
 from mercer.kernels.functions import Kernel, Linear
-from mercer.kernels.operator import CentredOperator, GivenOperator
+from mercer.kernels.given import GivenOperator
+from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices, run_in_threads
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
@@ -75,17 +76,17 @@ class TiledResidual:
 
     def best_column(self, alive: Mask) -> int:
         """Sum all columns in one pass over the upper tiles."""
-        means, level, U = self._operator.row_means, self._operator.mean_norm, self._U
-        sums = np.zeros((self._source.threads, len(means)))
+        U = self._U
+        sums = np.zeros((self._source.threads, U.shape[1]))
 
-        def work(worker: int, I: slice, J: slice, tile: Array) -> None:
-            entries = tile - means[I, None] - means[J] + level - U[:, I].T @ U[:, J]
+        def work(worker: int, I: slice, J: slice, entries: Array) -> None:
+            entries -= U[:, I].T @ U[:, J]
             np.abs(entries, out=entries)
             sums[worker, I] += entries.sum(axis=1)
             if I != J:
                 sums[worker, J] += entries.sum(axis=0)
 
-        self._source.for_each_tile(work)
+        self._operator.for_each_tile(work)
         values = sums.sum(axis=0) / np.sqrt(np.where(alive, self.diagonal, 1.0))
         return first_largest(np.where(alive, values, -np.inf), self._tie)
 
@@ -136,8 +137,8 @@ def make_residual(kernel: Kernel, X: Points, dtype: Any, center: bool, n_jobs: i
         return _linear_residual(X, center, available_threads(n_jobs))
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     if isinstance(operator, GivenOperator):
-        floor = smallest_diagonal(operator.largest_entry, operator.K.dtype) if center else 0.0
-        return HeldResidual(operator.K, floor=floor), operator
+        floor = smallest_diagonal(operator.largest_entry, operator.dtype) if center else 0.0
+        return HeldResidual(operator.source.K, floor=floor), operator
     assert isinstance(operator, CentredOperator)
     assert isinstance(operator.source, SymmetricTiles)
     if not fits:

@@ -81,7 +81,7 @@ def _product_of(kernel: Kernel, X: Points, operator: Operator, center: bool) -> 
     if 8 * n * n <= memory_budget():
         K = operator.dense()
         return (lambda V: K @ V), np.diag(K).copy()
-    return operator.matmul, np.asarray(operator.diagonal())  # type: ignore[attr-defined]
+    return operator.matmul, operator.diagonal()
 
 
 def _iterate(

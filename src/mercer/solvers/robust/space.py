@@ -174,30 +174,6 @@ class KernelRows:
         )
 
 
-class GivenMatrix:
-    """A kernel matrix that the user computed, as a source; the average of it and its transpose."""
-
-    def __init__(self, K: Array) -> None:  # (n, n)
-        self._K = np.asarray(0.5 * (K + K.T), np.float64)
-        self.shape, self.dtype = (len(K), len(K)), K.dtype
-
-    def product(self, V: Array) -> Array:
-        """Return K V."""
-        return np.asarray(self._K @ V)
-
-    def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
-        """Return K V and K w."""
-        return self.product(V), self.product(w)
-
-    def columns(self, indices: IntArray) -> Array:
-        """Return K[:, indices]."""
-        return self._K[:, indices]
-
-    def dense(self) -> Array:
-        """Return a copy of the matrix."""
-        return self._K.copy()
-
-
 class FeatureRows:
     """Explicit rows F, read in chunks: an array, or anything that gives an array for a slice of rows."""
 
