@@ -126,7 +126,7 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
     n_features_in_ : int
         Number of features of the rows in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Present only where the rows came in a table whose column names are all strings.
+        Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
     References
     ----------
