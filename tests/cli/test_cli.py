@@ -134,7 +134,7 @@ def test_version_and_help():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--method", "nothing"], "no method 'nothing'; choose one of auto, kernel-pca"),
+        (["--method", "nothing"], "no method 'nothing'; use one of auto, kernel-pca"),
         (["--set", "alpha"], "name=value"),
         (["--set", "depth=3"], "no parameter 'depth'; it has alpha"),
         (["--gamma", "wide"], "--gamma is 'wide'; give a number"),
