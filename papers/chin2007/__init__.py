@@ -8,13 +8,13 @@ PAPER = Paper(
     "chin2007",
     "Incremental Kernel Principal Component Analysis",
     (
-        Item("Figure 1", "how pre-images are shared between vectors: an illustration; what each way loses"),
+        Item("Figure 1", "how pre-images are shared between vectors: an illustration; the loss of each way"),
         Item("Table I", "pseudocode", impossible="nothing to compute: pseudocode (IncrementalKernelPCA)"),
         Item("Figure 2", "drift on 2-D data: subspace distance of IKPCA and IKPCA-RS, two kernels"),
         Item("Table II", "projections of the plane on three components, KPCA and IKPCA-RS, two kernels"),
         Item(
             "Figure 3",
-            "subspace distance a step: teapots, digit 3, Frey faces, Yale B",
+            "subspace distance per step: teapots, digit 3, Frey faces, Yale B",
             instead=f"{_FACES}; no teapots",
         ),
         Item("Table III", "average residual error of KPCA, IKPCA, IKPCA-RS", instead=f"{_FACES}; no teapots"),

@@ -1,9 +1,9 @@
-"""IKPCA-RS to the letter [Table I]: the update (8) to (26), and (27) to (35) after it. Gaussian kernel only.
+"""IKPCA-RS exactly as printed [Table I]: the update (8) to (26), and (27) to (35) after it. Gaussian kernel only.
 
-Mercer's own differs in three places: it takes points of the library where they serve better than pre-images, it makes
-the basis orthonormal, and it keeps what (35) throws away. Equations (32) to (34) as printed do not orthogonalise: with
-M_o = Q D Q^T, (33) is P = D^(1/2) Q^T, so that (34) gives back Y sigma itself; normalising the columns of P only makes
-the vectors one long.
+Mercer's version differs in three places: it takes points of the library where they are better than pre-images, it makes
+the basis orthonormal, and it keeps the part that (35) drops. Equations (32) to (34) as printed do not orthogonalise:
+with M_o = Q D Q^T, (33) is P = D^(1/2) Q^T, so that (34) returns Y sigma itself; normalising the columns of P only
+scales the vectors to length one.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ class Letter:
         self.r, self.p, self.gamma, self.size = r, p, gamma, (r + 1) * p
 
     def start(self, X: Any) -> "Letter":
-        """Begin with batch kernel PCA of the first (r + 1) p rows."""
+        """Start with batch kernel PCA of the first (r + 1) p rows."""
         model = KernelPCA(self.r, kernel="rbf", gamma=self.gamma).fit(X)
         found = model.expansion_
         self.kernel, self.points, self.seen = found.kernel, np.array(X), len(X)
@@ -66,7 +66,7 @@ class Letter:
 
     @property
     def expansion_(self) -> Expansion:
-        """The model as Mercer has it."""
+        """The model as an object of Mercer."""
         K = gaussian(self.points, self.points, self.gamma)
         return Expansion(
             points=self.points,

@@ -1,14 +1,14 @@
-"""The paper's reduced sets to the letter: fixed-point pre-images [sec. IV-B1] and the strategies of Figure 1.
+"""The paper's reduced sets exactly as printed: fixed-point pre-images [sec. IV-B1] and the strategies of Figure 1.
 
-Written out here with nothing but kernel matrices, since Mercer's own compression has no switches for the strategies
-that the paper rejects. Only for the Gaussian kernel k(x, y) = exp(-gamma |x - y|^2).
+Written here with kernel matrices only, since Mercer's own compression does not offer the strategies that the paper
+rejects. Only for the Gaussian kernel k(x, y) = exp(-gamma |x - y|^2).
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-_STEPS, _SETTLED = 30, 1e-4  # of one search: steps at most, and rise of (27) that counts as none
+_STEPS, _SETTLED = 30, 1e-4  # of one search: largest number of steps, and the smallest rise of (27) that counts
 _HALVINGS, _TINY = 10, 1e-12
 
 
@@ -45,12 +45,12 @@ def lost(library: Library, chosen: Any, coef: Any) -> Any:
 def preimage(points: Any, coef: Any, gamma: float, start: Any) -> Any:
     """Return a point that maximises (27), summed over the rows of coef, (t, n), by fixed-point iteration.
 
-    The fixed-point step [Schoelkopf et al. 1998] is a step uphill, but too long where coefficients cancel, as those of
-    centred components do; it is halved until it rises.
+    The fixed-point step [Schoelkopf et al. 1998] raises (27), but is too long if coefficients cancel, as those of
+    centred components do; it is halved until (27) rises.
     """
     y, values, height = start, *_height(points, coef, gamma, start)
     for _ in range(_STEPS):
-        weights = ((coef @ values) @ coef) * values  # their sum is the height
+        weights = ((coef @ values) @ coef) * values  # their sum is (27)
         step = weights @ points / max(height, 1e-300) - y
         for _ in range(_HALVINGS):
             values, now = _height(points, coef, gamma, y + step)
@@ -72,7 +72,7 @@ def _height(points: Any, coef: Any, gamma: float, y: Any) -> tuple[Any, float]:
 
 
 def _next(library: Library, chosen: Any, coef: Any) -> Any:
-    """Return the next point for what the chosen ones leave over of vectors, (28); coef is (t, n)."""
+    """Return the next point for the residuals of vectors outside the chosen points, (28); coef is (t, n)."""
     part = library._replace(coef=coef)
     if len(chosen):
         used = best_coef(part, chosen)
@@ -80,7 +80,7 @@ def _next(library: Library, chosen: Any, coef: Any) -> Any:
     else:
         points = library.points
     left = coef @ gaussian(points, library.points, library.gamma)  # (t, n)
-    start = library.points[int(np.argmax(np.sum(left**2, axis=0)))]  # of the library, the best one
+    start = library.points[int(np.argmax(np.sum(left**2, axis=0)))]  # the best point of the library
     return preimage(points, coef, library.gamma, start)
 
 
@@ -100,7 +100,7 @@ def in_turn(library: Library, p: int) -> Any:
 
 
 def strategies(library: Library, p: int, seed: int = 0) -> dict[str, Any]:
-    """Return what is lost of each vector, (s,), with p points a vector, by strategy."""
+    """Return the share of each vector that is lost, (s,), with p points per vector, by strategy."""
     nothing, s = np.empty((0, library.points.shape[1])), len(library.coef)
     alone, first_pass, chosen = np.empty(s), np.empty(s), nothing
     for k in range(s):

@@ -19,7 +19,7 @@ COMPRESSIONS: dict[str, Any] = {EXACT: None, RS: "preimage", SUBSET: "subset"}
 
 
 def one_blas_thread(run: Callable[[Run], Outcome]) -> Callable[[Run], Outcome]:
-    """Return an experiment that keeps BLAS to one thread: its matrices are too small to share, and times are fairer."""
+    """Return an experiment that uses one BLAS thread: its matrices are small, and times are easier to compare."""
 
     @wraps(run)
     def alone(given: Run) -> Outcome:
@@ -65,7 +65,7 @@ def incremental(shown: int, rank: int, kernel: dict[str, Any], batch: int = BATC
 def distance(a: Expansion, b: Expansion, n_components: int) -> float:
     """Return (36) between the first components of two models, both with orthonormal components.
 
-    The same as `mercer.metrics.subspace_distance`, but without making `b` orthonormal anew each time.
+    The same as `mercer.metrics.subspace_distance`, but does not orthonormalise `b` again each time.
     """
     first, second = a.truncated(n_components), b.truncated(n_components)
     cosines = np.linalg.svd(first.orthonormalised().inner(second), compute_uv=False)
@@ -82,7 +82,7 @@ def mean_angle(a: Expansion, b: Expansion) -> float:
 
 
 def told_apart(axes: Any) -> None:
-    """Give lines that may lie on one another different widths and dashes."""
+    """Give lines that may coincide different widths and dashes."""
     for line, (style, width) in zip(axes.get_lines(), (("-", 4.0), ("--", 2.4), (":", 1.6), ("-.", 1.6)), strict=False):
         line.set_linestyle(style)
         line.set_linewidth(width)

@@ -1,4 +1,4 @@
-"""Figure 1: how vectors share pre-images, and what each way of sharing loses."""
+"""Figure 1: how vectors share pre-images, and the loss of each way of sharing."""
 
 from functools import partial
 from typing import Any
@@ -58,19 +58,22 @@ def _lines(label: str, found: dict[str, Any], counts: list[int]) -> list[Compari
         title = f"{label}: {_NAMES[better]}, against {_NAMES[worse]}"
         return claim(title, statement, text, bool(np.all(ratio > 1.0)), note)
 
-    every = f"for {', '.join(map(str, counts))} pre-images a vector"
+    every = f"for {', '.join(map(str, counts))} pre-images per vector"
     passes = float(np.mean(found["c"] <= found["b"] * (1.0 + 1e-9)))
     return [
         ordered("b", "a", "less wasteful", note=every),
         ordered("c", "b", "an extra boost of accuracy", note=every),
         ordered("c", "shared", "shared pre-images are inferior on average", note=f"{every}; see where we differ"),
         claim(f"{label}: share of vectors that the second pass does not worsen", "almost always", passes, passes > 0.9),
-        *(reading(f"{label}: mean share lost, {counts[-1]} a vector, {_NAMES[k]}", float(mean[k][-1])) for k in _NAMES),
+        *(
+            reading(f"{label}: mean share lost, {counts[-1]} per vector, {_NAMES[k]}", float(mean[k][-1]))
+            for k in _NAMES
+        ),
     ]
 
 
 def _draw(found: dict[str, Any], counts: list[int], r: int) -> Any:
-    titles = [(f"{label}, {r} components and the mean", "pre-images a vector", "mean share lost") for label in found]
+    titles = [(f"{label}, {r} components and the mean", "pre-images per vector", "mean share lost") for label in found]
     figure, axes = panels(titles, width=5.4, height=3.9)
     for one, lost in zip(axes, found.values(), strict=True):
         lines(one, {_NAMES[name]: (counts, lost[name].mean(axis=1)) for name in _NAMES}, log_y=True)
@@ -79,7 +82,8 @@ def _draw(found: dict[str, Any], counts: list[int], r: int) -> Any:
 
 
 _CAPTION = (
-    "What is lost of components and mean, |u - u~|^2 / |u|^2, when each has its own pre-images (a), may use those made "
+    "The part of components and mean that is lost, |u - u~|^2 / |u|^2, when each has its own pre-images (a), may use "
+    "those made "
     "before (b), or all (c); when every pre-image is made for all vectors at once; and with random rows of the data in "
     "place of pre-images. All have the same number of points: that of the axis times the number of vectors."
 )
@@ -105,9 +109,9 @@ EXPERIMENT = Experiment(
         "The second pass (c) helps, as the paper says. That shared pre-images are inferior is not confirmed: they are "
         "as good or better in most cases, on digits in nearly all.",
         "On digits even (a), where nothing is shared, loses less than (b) and (c) from two pre-images on: a point made "
-        "for what other points leave over lies almost in their span, where it adds little.",
-        "In the plane, where points are dense, random rows do as well as pre-images or better; among digits they are "
-        "far worse. Mercer chooses among pre-images and rows, whichever serves all vectors together best.",
+        "for the residual of other points lies almost in their span, where it adds little.",
+        "In the plane, where points are dense, random rows are as good as pre-images or better; among digits they are "
+        "far worse. Mercer chooses between pre-images and rows, whichever is best for all vectors together.",
     ),
     data=("mnist3",),
     scales={

@@ -30,7 +30,7 @@ from papers.experiment import Drawing, Experiment, Outcome, Run
 
 _SHOWN, _RANK = 3, 6
 _PAPER = {"Gaussian": 0.07, "polynomial": 0.08}  # "for one of the generated datasets"
-_NOTHING = 1e-7  # cosines tell no smaller angles apart
+_NOTHING = 1e-7  # smaller angles cannot be computed from cosines
 _NO_RISE = 0.05  # in 1000 rows
 _LETTER = "IKPCA-RS to the letter"
 
@@ -39,7 +39,7 @@ def followed(seed: int, rows: int, kernel: dict[str, Any]) -> dict[str, Any]:
     """Return three values after each update, (3, updates), by model.
 
     Distance and angle of the mean to batch kernel PCA of the whole set, as in the paper; and the distance to that of
-    the rows so far, which nothing but accumulated error can make grow.
+    the rows so far, which only accumulated errors can raise.
     """
     X = parabola(seed, rows)
     batch = KernelPCA(_SHOWN, **kernel).fit(X).expansion_
@@ -87,7 +87,7 @@ def repeated(rows: int, kernel: dict[str, Any], seeds: range) -> dict[str, Any]:
 
 
 def run(given: Run) -> Outcome:
-    """Follow three models on many data sets, with two kernels; and the paper's own procedure."""
+    """Run three models on many data sets, with two kernels; and the paper's own procedure."""
     rows, sets = given.settings["rows"], given.settings["sets"]
     steps = np.minimum(np.arange(BATCH, rows + BATCH, BATCH), rows)
     curves: dict[str, dict[str, Any]] = {}
@@ -127,7 +127,7 @@ def _lines(label: str, found: dict[str, Any], steps: Any) -> list[Comparison]:
 
 
 def _compressed_lines(title: str, paper: float, values: Any, steps: Any) -> list[Comparison]:
-    """Compare what one kind of IKPCA-RS ends at, and whether it moves away."""
+    """Compare the final distance of one kind of IKPCA-RS, and whether it drifts."""
     final, mean = values[:, 0, -1], values.mean(axis=0)  # (3, updates)
     rise, angle = (late_slope(steps, mean[k]) for k in (2, 1))
     return [
@@ -172,7 +172,7 @@ _BAND = "Lines are means over the data sets, bands run from the tenth to the nin
 which rounding hides, are drawn there."
 _CAPTION = (
     "Subspace distance between the first three components so far and those of batch kernel PCA of all rows. Mercer's "
-    f"three models lie on one another; the paper's own procedure stays away from them. {_BAND}"
+    f"three models coincide; the paper's own procedure stays away from them. {_BAND}"
 )
 _MEAN_CAPTION = "Angle in feature space between the mean so far and the mean of all rows; not drawn in the paper."
 _SO_FAR_CAPTION = (
@@ -191,23 +191,25 @@ EXPERIMENT = Experiment(
     "0.07 and 0.08 in one set; no drift.",
     we_do="The same sets, sizes and kernels with IncrementalKernelPCA: compression=None is IKPCA, 'preimage' is "
     "IKPCA-RS, 'subset' is Mercer's own. For the Gaussian kernel the paper's procedure, Table I with equations (8) to "
-    "(35), is also run to the letter, written out for this experiment. Drift is judged by the distance to batch kernel "
+    "(35), is also run exactly as printed, written for this experiment. Drift is judged by the distance to batch "
+    "kernel "
     "PCA of the rows so far, since the distance to that of the whole set falls anyway as rows come in.",
     open_choices=(
         "Polynomial of degree 2: (x . y + 1)^2; the text's six dimensions require the constant.",
         "Two numbers are given for 'one of the sets'; they are compared with the mean over sets.",
-        "To the letter: how pre-images are searched. Fixed-point steps from the best point of the library, halved "
+        "Exactly as printed: how pre-images are searched. Fixed-point steps from the best point of the library, halved "
         "where they do not rise.",
         f"A rise of less than {_NO_RISE} in 1000 rows counts as none.",
     ),
     differences=(
         "Mercer's IKPCA-RS takes a point of the library instead of a pre-image wherever that is the better choice. 70 "
-        "such points hold all that six components of rows in the plane need, with either kernel, so nothing is lost "
+        "such points are enough for six components of rows in the plane, with either kernel, so nothing is lost "
         "and it ends where IKPCA does, hundreds of times nearer to batch kernel PCA than the paper's.",
-        "To the letter the distance is larger than the paper's 0.07, and still rises slowly: pre-images are only as "
+        "Exactly as printed, the distance is larger than the paper's 0.07, and still rises slowly: pre-images are "
+        "only as "
         "good as the search for them, of which the paper says little.",
         "Equations (32) to (34) as printed do not make the basis orthogonal, they only scale its vectors: P of (33) is "
-        "D^(1/2) Q^T, and (34) gives back the basis that one started from. Mercer makes it orthonormal.",
+        "D^(1/2) Q^T, and (34) returns the basis that one started from. Mercer makes it orthonormal.",
     ),
     scales={
         "full": {"sets": 100, "letter_sets": 100, "rows": 1000},

@@ -1,4 +1,4 @@
-"""Figure 3 and Table III: images, their components step by step, and what is left of the images."""
+"""Figure 3 and Table III: images, their components step by step, and the residuals of the images."""
 
 from functools import partial
 from typing import Any
@@ -43,7 +43,7 @@ _WITHIN = {EXACT: 0.01, RS: 0.03}  # relative, of residuals
 
 
 def followed(X: Any, kernel: dict[str, Any]) -> dict[str, Any]:
-    """Return curves of distances, and mean distances and mean squares of what 20 components leave of the images."""
+    """Return curves of distances, and the mean residuals and mean squared residuals of the images for 20 components."""
     batch = KernelPCA(_RANK, **kernel).fit(X)
     left = batch.expansion_.residual(X)
     found: dict[str, Any] = {"KPCA left": [np.sqrt(left).mean(), left.mean()]}
@@ -72,7 +72,7 @@ def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run(given: Run) -> Outcome:
-    """Follow three models on three sets of images."""
+    """Run three models on three sets of images."""
     found = {}
     for label, (name, kernel) in _CASES.items():
         rows, repeats = given.settings[name]
@@ -175,16 +175,16 @@ EXPERIMENT = Experiment(
         "Polynomial: (x . y + 1)^2 on raw grey values.",
     ),
     differences=(
-        "No teapots: the set could not be had. Yale B: 2414 frontal 32 x 32 images of 38 people instead of 5760 of "
+        "No teapots: the set is not available. Yale B: 2414 frontal 32 x 32 images of 38 people instead of 5760 of "
         "ten people in nine poses, so its residual cannot be that of the paper.",
         "At the printed widths two images are almost orthogonal in feature space: the kernel matrix is nearly the "
         "identity, all components are alike, and which six come first is chance. Distances say little there, also "
-        "those of exact updates, and what is compressed may lose touch with batch kernel PCA altogether. The wider "
+        "those of exact updates, and compressed models may be far from batch kernel PCA. The wider "
         "kernels show what the method can do.",
         "Table III prints residuals above 1, and smaller ones for IKPCA-RS than for KPCA. A centred image has a "
         "squared length of 1 - 2 <phi(x), mean> + |mean|^2, below 1 here; and no other 20 components leave less of "
         "the training images, in the mean square, than those of KPCA. The paper's residuals must have been computed "
-        "otherwise than its text says, so only the ratios are telling.",
+        "in another way than its text says, so only the ratios can be compared.",
     ),
     data=("mnist3", "frey", "yaleb"),
     scales={

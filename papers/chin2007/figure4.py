@@ -21,7 +21,7 @@ _PAPER_RATIO = 800.0 / 30.0  # IKPCA-RS / KPCA, 1000 digits
 
 
 def seconds(fit: Any) -> float:
-    """Return the processor time of one call, which other programs do not stretch as they do the clock's."""
+    """Return the processor time of one call, which depends less on other programs than elapsed time."""
     start = time.process_time()
     fit()
     return time.process_time() - start
@@ -41,7 +41,7 @@ def cases(digits: Any, rows: int) -> dict[str, tuple[str, Any, dict[str, Any], i
 
 
 def timed(make: Any, X: Any, sizes: list[int], repeats: int) -> dict[str, Any]:
-    """Return the least time of several fits for every size; what compiles is called before."""
+    """Return the least time of several fits for every size; a call that compiles is made before."""
     make().fit(X[: sizes[0] // 2])
     return {"seconds": [min(seconds(lambda n=n: make().fit(X[:n])) for _ in range(repeats)) for n in sizes]}
 
@@ -65,14 +65,14 @@ def run(given: Run) -> Outcome:
             found = given.stage(f"{panel} {label} {method}", partial(timed, make, X, sizes, repeats))
             curves[panel][f"{label}, {name}"] = found["seconds"]
     for panel, X, kernel in ((_PLANE, parabola(0, sizes[-1]), GAUSS), (_DIGITS, digits, gauss(2000.0))):
-        # the whole matrix is decomposed, as a batch method of 2007 did; by default Mercer looks for few vectors only
+        # the whole matrix is decomposed, as in 2007; by default Mercer computes only a few eigenvectors
         make = partial(KernelPCA, 3, eigen_solver="dense", **kernel)
         curves[panel][_BATCH] = given.stage(f"{panel} batch", partial(timed, make, X, sizes, repeats))["seconds"]
     return Outcome({"figure4": Drawing(_draw(curves, sizes), _CAPTION)}, tuple(_table(curves, sizes)))
 
 
 def _further_row(sizes: list[int], times: Any) -> float:
-    """Return what a further row costs at the end, relative to the beginning: 1 where growth is linear."""
+    """Return the cost of a further row at the end, relative to the beginning: 1 if growth is linear."""
     costs = np.diff(times) / np.diff(sizes)
     return float(costs[-1] / costs[0])
 

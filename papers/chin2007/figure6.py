@@ -1,4 +1,4 @@
-"""Figure 6: sets of face images told apart by kernel subspaces."""
+"""Figure 6: recognition of sets of face images by kernel subspaces."""
 
 import time
 from functools import partial
@@ -28,7 +28,7 @@ _KINDS = {"in order of the light": False, "shuffled": True}
 
 
 class _Roc:
-    """A curve as it comes back from a stage."""
+    """A curve as it is read from a stage."""
 
     def __init__(self, found: Any) -> None:
         self.false_accepts, self.true_accepts = found["false"], found["true"]
@@ -48,7 +48,7 @@ def image_sets(faces: Any, people: int, parts: int, mixed: bool) -> tuple[list[A
 
 
 def model(name: str, **more: Any) -> IncrementalKernelPCA:
-    """Return what finds the subspace of one set; nothing is centred, as in the paper."""
+    """Return the estimator for the subspace of one set; nothing is centred, as in the paper."""
     return IncrementalKernelPCA(_DIMENSIONS, center=False, **{**_METHODS[name], **more})
 
 
@@ -67,7 +67,8 @@ def verified(sets: list[Any], labels: Any, parts: int, name: str) -> dict[str, A
 
 
 def moved(people: list[Any]) -> dict[str, Any]:
-    """Return distances from KPCA of the whole set after each update, those of one person's halves, images a second."""
+    """Return distances from KPCA of the whole set after each update, those of one person's halves, images per "
+    "second."""
     steps = np.arange(_STEP, min(len(one) for one in people) + 1, _STEP)
     sets = [one[: steps[-1]] for one in people]
     batch = [model(_BATCH).fit(one).expansion_ for one in sets]
@@ -93,7 +94,7 @@ def _path(stream: IncrementalKernelPCA, images: Any, whole: Expansion, steps: An
 
 
 def run(given: Run) -> Outcome:
-    """Verify sets by four methods, and watch the subspaces move."""
+    """Verify sets by four methods, and record how the subspaces change."""
     faces, parts, people = given.load("yaleb"), given.settings["sets"], given.settings["people"]
     curves: dict[str, dict[str, _Roc]] = {}
     for kind, mixed in _KINDS.items():
@@ -101,13 +102,13 @@ def run(given: Run) -> Outcome:
         curves[kind] = {
             name: _Roc(given.stage(f"{kind} {name}", partial(verified, sets, labels, parts, name))) for name in _METHODS
         }
-    sets, _ = image_sets(faces, people, 1, True)  # all images of a person: more updates to watch
+    sets, _ = image_sets(faces, people, 1, True)  # all images of a person: more updates
     path = given.stage("progress", partial(moved, sets))
     drawings = {
         "figure6a": Drawing(_draw(curves), _CAPTION_A),
         "figure6b": Drawing(
             plots.distance_curves({name: path[name] for name in (_RS, _SUBSET)}, path["steps"], log=False,
-                                  title="Subspaces of sets on their way"), _CAPTION_B
+                                  title="Subspaces of sets during learning"), _CAPTION_B
         ),
     }  # fmt: skip
     table = [line for kind, found in curves.items() for line in _lines(kind, found)]
@@ -159,13 +160,13 @@ EXPERIMENT = Experiment(
     title="faces from sets of images",
     items=("Figure 6",),
     run=one_blas_thread(run),
-    paper_did="Videos of 17 people, ten sets of about 100 images each; one set a person is learned, 153 are tested. "
+    paper_did="Videos of 17 people, ten sets of about 100 images each; one set per person is learned, 153 are tested. "
     "Subspaces of five dimensions, not centred, Gaussian kernel with sigma = 300, IKPCA-RS with r = 5, p = 10, i = 5; "
     "sets are compared by (36). ROC curves of IKPCA-RS follow those of KPCA, both better than linear PCA; the final "
-    "distance is far below that within a class; about 5 frames a second.",
+    "distance is far below that within a class; about 5 frames per second.",
     we_do="Extended Yale B, 38 people with about 64 images each, cut into four sets of 16: in the order of the file, "
     "by light, so that sets differ; and shuffled, so that all sets have all kinds of light. KernelMutualSubspace "
-    "compares them by all five angles. For the subspaces on their way, all images of a person, in "
+    "compares them by all five angles. For the subspaces during learning, all images of a person, in "
     "random order.",
     open_choices=(
         "p = 2 for sets, and 5 for all images of a person, not 10: with 10 the library of 60 points would hold them "

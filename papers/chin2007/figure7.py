@@ -14,11 +14,11 @@ from papers.drawing import lines, panels
 from papers.experiment import Drawing, Experiment, Outcome, Run
 
 _PUBLISHED, _MERCER, _LINEAR = "kernel, as published", "kernel, Mercer's settings", "linear, Mercer's settings"
-_PACE = 5.0  # frames a second
+_PACE = 5.0  # frames per second
 
 
 def tracker(name: str, seed: int) -> AppearanceTracker:
-    """Return a tracker: to the paper's letter, Mercer's own, and that with linear PCA."""
+    """Return a tracker: as published, with Mercer's settings, or the latter with linear PCA."""
     if name == _PUBLISHED:
         model = IncrementalKernelPCA(
             5,
@@ -54,14 +54,14 @@ def inside(found: Any, truth: Any) -> Any:
 
 
 def followed(name: str, frames: Any, first: Any, seed: int) -> dict[str, Any]:
-    """Return the boxes and the frames a second."""
+    """Return the boxes and the frames per second."""
     start = time.perf_counter()
     boxes = tracker(name, seed).track(frames, first)
     return {"boxes": boxes, "pace": len(frames) / (time.perf_counter() - start)}
 
 
 def run(given: Run) -> Outcome:
-    """Follow the face by three models of appearance."""
+    """Track the face by three models of appearance."""
     video, n, seeds = given.load("david"), given.settings["frames"], given.settings["seeds"]
     frames, truth = video.X[:n], np.asarray(video.boxes, np.float64)[:n]
     found = {
@@ -96,7 +96,7 @@ def _lines(name: str, runs: Any, truth: Any, pace: float) -> list[Comparison]:
                 held,
                 held == 1.0,
             ),
-            claim(f"{name}: frames a second", "about 5", pace, pace >= _PACE, note="at least; another machine"),
+            claim(f"{name}: frames per second", "about 5", pace, pace >= _PACE, note="at least; another machine"),
         ]
     return [
         *checks,
@@ -123,23 +123,23 @@ EXPERIMENT = Experiment(
     title="an object followed through a video",
     items=("Figure 7",),
     run=one_blas_thread(run),
-    paper_did="Three videos: a face, a toy, a car at night. 200 candidates a frame from a Gaussian around the last "
+    paper_did="Three videos: a face, a toy, a car at night. 200 candidates per frame from a Gaussian around the last "
     "place; the one nearest to the subspace of recent appearances is taken; IKPCA-RS with r = 5, p = 10, learned every "
-    "five frames. All three objects are followed to the end, at about 5 frames a second. No other numbers.",
+    "five frames. All three objects are followed to the end, at about 5 frames per second. No other numbers.",
     we_do="The David indoor sequence: a face that turns to its profile, shrinks and comes back, 471 frames of 160 x "
     "120 pixels with true boxes. 'As published': one round of 200 candidates, r = 5, p = 10, i = 5, pre-images. "
     "Mercer's settings: rounds, restraint, 16 components, scores counted beside the residual; chosen on other videos. "
-    "Linear PCA stands beside.",
+    "Linear PCA is shown for comparison.",
     open_choices=(
         "Kernel: Gaussian with gamma = 1 on patches of 24 x 24 pixels, without their mean, of unit length.",
-        "How the model forgets, which tracking needs and the paper does not describe: 0.99 a patch.",
+        "How the model forgets, which tracking needs and the paper does not describe: 0.99 per patch.",
         "Shape of the Gaussian of candidates: Mercer's.",
         "'Tracked' means that the centre of the box lies in the true box.",
     ),
     differences=(
-        "Of the videos on David Ross's page, which the paper took, only this one could be had. It may be the paper's "
+        "Of the videos on David Ross's page, which the paper used, only this one is available. It may be the paper's "
         "first, a face with large changes of pose; the toy and the car are missing.",
-        "To the letter, the box shrinks after the profile and drifts to the edge of the face, with some seeds off it. "
+        "As published, the box shrinks after the profile and drifts to the edge of the face, with some seeds off it. "
         "Mercer's settings, chosen on other videos, keep it closer, but not with every seed on the face. The kernel is "
         "no better than linear PCA here: patches of unit length are at most 2 apart, where it is nearly linear.",
     ),

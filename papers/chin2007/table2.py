@@ -13,7 +13,7 @@ from papers.experiment import Drawing, Experiment, Outcome, Run
 
 _SHOWN, _RANK, _BATCH = 3, 6, "KPCA"
 _PAPER = {"Gaussian": 0.07, "polynomial": 0.08}
-_SMALL = 0.05  # of a component's range on the plane
+_SMALL = 0.05  # share of a component's range on the plane
 
 
 def fitted(X: Any, kernel: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
     open_choices=(
         "Which set: the first.",
         f"'Very small' is taken as less than {100 * _SMALL:.0f} % of the component's range, also outside the rows.",
-        "Signs of components are free; they are turned to agree.",
+        "Signs of components are arbitrary; they are changed to agree.",
     ),
     scales={"full": {"rows": 1000}, "quick": {"rows": 1000}, "tiny": {"rows": 150}},
 )

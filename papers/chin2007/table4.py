@@ -23,7 +23,7 @@ _TABLE = {  # error rates: KPCA and IKPCA-RS on the small set, IKPCA-RS on the l
 
 
 def small(images: Any) -> Any:
-    """Return the images with 20 x 20 pixels, grey values in [0, 1], one a row."""
+    """Return the images with 20 x 20 pixels, grey values in [0, 1], one per row."""
     pictures = np.asarray(images, np.float64).reshape(-1, 32, 32)
     return zoom(pictures, (1, 20 / 32, 20 / 32), order=1).reshape(len(pictures), -1) / 255.0
 
@@ -113,15 +113,16 @@ EXPERIMENT = Experiment(
     run=one_blas_thread(run),
     paper_did="Yale B, 5760 images of ten people in nine poses, 20 x 20 pixels in [0, 1]: 5000 for training, 760 for "
     "tests, and a small training set of 1000. 36 components, Gaussian with sigma = 1 or polynomial of degree 2, ten "
-    "nearest neighbours; IKPCA-RS with p = 10, i = 30. On the small set both methods are alike; the large one, which "
+    "nearest neighbours; IKPCA-RS with p = 10, i = 30. On the small set both methods are equal; the large one, which "
     "only IKPCA-RS could do, lowers the error by about 20 points.",
     we_do="The same with Extended Yale B, 2414 frontal images of 38 people: 13 % for tests as in the paper, the others "
     "for training, and a small set of them. All random splits are averaged.",
     open_choices=("How images are made smaller: linear interpolation.", "Equal votes: as scikit-learn decides."),
     differences=(
-        "The data are others: more people, fewer images of each, no poses. Error rates cannot be compared; what can is "
+        "The data are different: more people, fewer images of each, no poses. Error rates cannot be compared; what "
+        "can is "
         "the difference of methods, and the gain by more images. The larger set is only about twice the small one.",
-        "With 2095 images batch kernel PCA is no burden today; it stands beside IKPCA-RS on the large set too.",
+        "With 2095 images batch kernel PCA is cheap today; it is compared with IKPCA-RS on the large set too.",
     ),
     data=("yaleb",),
     scales={

@@ -129,7 +129,7 @@ EXPERIMENT = Experiment(
     "update here.",
     open_choices=("Data, kernel and sizes.", "An exponent up to 0.2 above the stated order counts as that order."),
     differences=(
-        "Orders of growth are bounds for large sizes; at the usual ones fixed costs are a good part of the time, and "
+        "Orders of growth are bounds for large sizes; at the usual ones fixed costs are a large part of the time, and "
         "exponents are smaller.",
     ),
     data=("mnist3",),

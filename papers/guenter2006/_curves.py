@@ -1,4 +1,4 @@
-"""Excess error a pass of the four gain rules: what all experiments of the paper share."""
+"""Excess error per pass of the four gain rules, for all experiments of the paper."""
 
 import warnings
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ NAMES = {"constant": "KHA", "t": "KHA/t", "et": "KHA/et", "smd": "KHA-SMD"}
 
 
 def hebbian(gain: str, r: int, passes: int, **given: Any) -> HebbianKernelPCA:
-    """Return an estimator that makes so many passes and never stops early."""
+    """Return an estimator that makes this number of passes and never stops early."""
     return HebbianKernelPCA(r, gain=gain, max_iter=passes, tol=0, random_state=0, **given)
 
 
 def learned(X: Any, gain: str, r: int, passes: int, **given: Any) -> HebbianKernelPCA:
-    """Return a run of so many passes, with the error of each."""
+    """Return a run of this number of passes, with the error of each."""
     model = hebbian(gain, r, passes, monitor="excess", **given)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # that it has not settled yet is what the curves show
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the curves show runs that have not converged
         model.fit(X)
     return model
 
@@ -32,7 +32,7 @@ def learned(X: Any, gain: str, r: int, passes: int, **given: Any) -> HebbianKern
 def excess(
     given: Run, label: str, X: Any, r: int, passes: int, tuned: Mapping[str, Mapping[str, float]], **kernel: Any
 ) -> Any:
-    """Return {gain: (raw, orthonormalised)} excess errors a pass, each gain a stage of its own."""
+    """Return {gain: (raw, orthonormalised)} excess errors per pass; each gain is a stage of its own."""
     curves = {}
     for gain, name in NAMES.items():
         found = given.stage(f"{label} {name}", partial(_histories, X, gain, r, passes, **kernel, **tuned.get(gain, {})))

@@ -1,4 +1,4 @@
-"""Figure 1: excess reconstruction error a pass on USPS digits."""
+"""Figure 1: excess reconstruction error per pass on USPS digits."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _KERNELS: dict[str, dict[str, Any]] = {
     "dot-product kernel": {"kernel": "linear"},
     "Gaussian kernel": {"kernel": "rbf", "gamma": 1 / 128},  # sigma = 8
 }
-# what a search over {1, 2, 5} 10^k found for 1000 rows and 50 passes, as the paper searched
+# found by a search over {1, 2, 5} 10^k for 1000 rows and 50 passes, as in the paper
 _TUNED: dict[str, dict[str, dict[str, float]]] = {
     "dot-product kernel": {
         "constant": {"eta0": 2e-4},
@@ -80,18 +80,19 @@ EXPERIMENT = Experiment(
     run=run,
     paper_did="The first 100 images of each USPS digit, 16 components, dot-product and Gaussian kernel (sigma = 8); "
     "KHA, KHA/t, KHA/et and KHA-SMD, gains tuned by a search over {1, 2, 5} 10^k; 50 passes. Curves only, no numbers.",
-    we_do="The same data, kernels and search, with HebbianKernelPCA; beside it the gains that it chooses by itself.",
+    we_do="The same data, kernels and search, with HebbianKernelPCA; and with the gains that it chooses by default.",
     open_choices=(
-        "The order of the images in each pass: random, one new permutation a pass.",
+        "The order of the images in each pass: random, one new permutation per pass.",
         "The random start: rows of A from N(0, 1 / (r l)).",
         "sigma = 8 is taken as exp(-|x - y|^2 / (2 sigma^2)), gamma = 1/128.",
         "The gains that the paper's search found are not given; ours are in the source of this experiment.",
     ),
     differences=(
-        "Errors are of the rows of A as they are, as in eq. (22). Their span is far better than that: "
+        "Errors are those of the rows of A without changes, as in eq. (22). Their span is far better: "
         "orthonormalising at the end, which Mercer does by default, lowers the error ten- to hundredfold; the notes "
         "of the table give it.",
-        "The gain floor and the clamp of meta-descent guard against overflow at the start; they rarely act here.",
+        "The gain floor and the clamp of meta-descent protect against overflow at the start; they rarely have an "
+        "effect here.",
     ),
     data=("usps",),
     scales={

@@ -19,7 +19,7 @@ _KIM = {"constant": {"eta0": 0.05}}  # the gain of Kim et al., which the paper r
 
 
 def patches(image: Any, quarter: int, stride: int) -> Any:
-    """Return the windows of a quarter of the image, one a row."""
+    """Return the windows of a quarter of the image, one per row."""
     half = len(image) // 2
     i, j = divmod(quarter, 2)
     part = image[half * i : half * (i + 1), half * j : half * (j + 1)]
@@ -40,7 +40,7 @@ def cleaned(image: Any, gain: str, passes: int, stride: int, **given: Any) -> di
 
 
 def run(given: Run) -> Outcome:
-    """Follow the errors of all quarters, then denoise the image by KHA-SMD, KHA/et, and KHA with many passes."""
+    """Record the errors of all quarters, then denoise the image by KHA-SMD, KHA/et, and KHA with many passes."""
     size, stride, passes = (given.settings[name] for name in ("size", "stride", "passes"))
     first = (512 - size) // 2
     clean = given.load("camera").X[first : first + size, first : first + size] / 255.0
@@ -73,7 +73,7 @@ def run(given: Run) -> Outcome:
         ),
         "figure2_images": Drawing(
             pictures({"original": clean, **shown_images}, high=1.0),
-            "The image, with noise, denoised as in the paper, and denoised as Mercer would by itself.",
+            "The image, with noise, denoised as in the paper, and denoised with Mercer's default model.",
         ),
     }
     return Outcome(drawings, _table(curves, snr, runs, metrics.snr(clean, noisy)))
@@ -131,7 +131,7 @@ EXPERIMENT = Experiment(
     title="an image denoised patch by patch",
     items=("Figure 2",),
     run=run,
-    paper_did="Noisy Lena in four quarters, 11 x 11 windows (3844 a quarter), 20 components, Gaussian kernel with "
+    paper_did="Noisy Lena in four quarters, 11 x 11 windows (3844 per quarter), 20 components, Gaussian kernel with "
     "sigma = 1, 50 passes. KHA/et ends two orders of magnitude below KHA (eta0 = 0.05), KHA-SMD another one. SNR "
     "13.49 for KHA/et after 50 passes, 13.46 for KHA after 800.",
     we_do="The same with the camera image and PatchDenoiser: windows of each quarter train HebbianKernelPCA, each "
@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
     "image.",
     open_choices=(
         "The noise: Gaussian, standard deviation 0.1 of grey values from 0 to 1.",
-        "Spacing: the paper says two pixels and 3844 windows a quarter; of a 256 x 256 quarter that is a spacing of "
+        "Spacing: the paper says two pixels and 3844 windows per quarter; of a 256 x 256 quarter that is a spacing of "
         "four.",
         "Gains other than KHA's: Mercer's own, untuned.",
         "How an image is put together from pre-images: uniform averaging.",

@@ -20,7 +20,7 @@ from papers.guenter2006._curves import NAMES, excess, hebbian, ordering, shown
 
 _GAMMA, _CLUSTERS = 1 / 128, 10  # sigma = 8
 _RANDOM_VI = 4.54
-_AS_GOOD = 0.05  # of the variation of information: below this two clusterings count as equally good
+_AS_GOOD = 0.05  # difference of variation of information up to which two clusterings count as equally good
 
 
 def scaled(X: Any) -> Any:
@@ -40,7 +40,7 @@ def exact(X: Any, y: Any, **given: Any) -> dict[str, Any]:
 
 
 def qualities(L: Any, y: Any, gain: str, checks: Any) -> dict[str, Any]:
-    """Return the variation of information after so many passes each, of clusters by the rows of A L as they are."""
+    """Return the variation of information after each number of passes, of clusters by the rows of A L."""
     model = hebbian(gain, _CLUSTERS, 1, kernel="precomputed", center=False, orthonormalize=False, warm_start=True)
     found, before = [], 0
     for count in checks:
@@ -55,14 +55,14 @@ def qualities(L: Any, y: Any, gain: str, checks: Any) -> dict[str, Any]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Do not warn that passes are few, and keep k-means to one thread: its work is too small to share."""
+    """Suppress warnings about few passes, and use one thread for k-means: its work is small."""
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
 
 
 def run(given: Run) -> Outcome:
-    """Follow the error of the components and the quality of the clusters."""
+    """Record the error of the components and the quality of the clusters."""
     digits, n = given.load("usps"), given.settings["rows"]
     passes, checks = given.settings["passes"], given.settings["checks"]
     X, y = digits.X[:n], digits.y[:n]
@@ -153,7 +153,7 @@ EXPERIMENT = Experiment(
     "KernelSpectralClustering. Quick size: the first 1500 digits.",
     open_choices=(
         "Ng, Jordan and Weiss set the kernel's diagonal to zero and do not centre; the paper centres everywhere. Here "
-        "the diagonal stays, so that the matrix is a kernel, and nothing is centred.",
+        "the diagonal is kept, so that the matrix is a kernel, and nothing is centred.",
         "Gains: Mercer's own, untuned. k-means: ten starts, the best counts.",
         f"'As good as' is taken as a variation of information at most {_AS_GOOD} above that of exact eigenvectors.",
     ),

@@ -20,7 +20,7 @@ _PAPER_REDUCTION = 87.5  # percent of the mean squared error, KHA-SMD
 
 
 def poses(motion: Any, frames: int, apart: float = _APART) -> Any:
-    """Return positions relative to the root, one frame a row; the median distance of two is `apart` sigma."""
+    """Return positions relative to the root, one frame per row; the median distance of two is `apart` sigma."""
     joints = motion.X.astype(np.float64).reshape(len(motion.X), -1, 3)[:frames]
     X = (joints - joints[:, :1]).reshape(len(joints), -1)
     distances = pairwise_distances(X)
@@ -40,12 +40,12 @@ def exactly(noisy: Any) -> Any:
 
 
 def removed(clean: Any, noisy: Any, better: Any) -> float:
-    """Return the share of the mean squared error that is gone, in percent."""
+    """Return the share of the mean squared error that is removed, in percent."""
     return 100.0 * (1.0 - float(np.mean((better - clean) ** 2) / np.mean((noisy - clean) ** 2)))
 
 
 def sensitivity(motion: Any, frames: int) -> dict[str, Any]:
-    """Return what exact kernel PCA removes at other scales and noise levels, one row a scale."""
+    """Return the share that exact kernel PCA removes at other scales and noise levels, one row per scale."""
     rows = []
     for apart in _SCALES:
         clean = poses(motion, frames, apart)
@@ -98,7 +98,7 @@ def _denoised(noisy: Any, gain: str, passes: int) -> dict[str, Any]:
 
 
 _CAPTION = (
-    "Left: excess error a pass. Right: one frame of the walk, seen at an angle: the original; the noisy frame over "
+    "Left: excess error per pass. Right: one frame of the walk, seen at an angle: the original; the noisy frame over "
     "it; the frame denoised by KHA-SMD over it."
 )
 
@@ -154,21 +154,21 @@ EXPERIMENT = Experiment(
     paper_did="A walking motion of the CMU database in Cartesian coordinates, Gaussian noise added to its frames; KHA "
     "with 25 components, Gaussian kernel with sigma = sqrt(1.5). KHA-SMD removes 87.5 % of the mean squared error.",
     we_do="Clip 35_01 of the same database, joint positions relative to the root; the four gain rules with Mercer's "
-    "own gains, then pre-images by fixed-point iteration. Exact kernel PCA stands beside.",
+    "own gains, then pre-images by fixed-point iteration. Exact kernel PCA is shown for comparison.",
     open_choices=(
         "Which walk, and the unit of length, which sigma needs: frames are scaled so that two of them are 2 sigma "
         "apart (median).",
         "The noise: Gaussian, half of the coordinates' root mean square deviation.",
         "The position of the walker is removed, the heading is not.",
-        "How the paper came back from components to frames is not said.",
+        "The paper does not say how it computes frames from components.",
     ),
     differences=(
-        "The share of the error that goes away depends on the unit of length and on the noise, which the paper does "
+        "The share of the error that is removed depends on the unit of length and on the noise, which the paper does "
         "not give; the last lines of the table show how much. The unit was chosen among those at which the kernel "
         "sees the motion at all, so the agreement shows that the paper's 87.5 % can be reached, not that its setting "
         "has been found.",
         "All four rules remove about as much of the error, the less converged ones even slightly more, although their "
-        "excess errors differ more than a hundredfold: the one measure says little about the other here.",
+        "excess errors differ more than a hundredfold: the two measures are hardly related here.",
     ),
     data=("mocap",),
     scales={

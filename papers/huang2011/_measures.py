@@ -1,4 +1,4 @@
-"""What the examples share: nearness to the components of clean data, in several senses."""
+"""Measures that the examples share: similarity to the components of clean data."""
 
 import warnings
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from mercer import OnlineRobustKernelPCA, kernels
 
 
 def cosines(model: Any, truth: Any) -> Any:
-    """Return |cos| between the directions of two models in feature space, one a component."""
+    """Return |cos| between the directions of two models in feature space, one per component."""
     return np.abs(np.diag(model.expansion_.inner(truth.expansion_)))
 
 
 def correlations(model: Any, truth: Any, X: Any) -> Any:
-    """Return |correlation| of the scores of clean rows, one a component; free of the choice of origin."""
+    """Return |correlation| of the scores of clean rows, one per component; independent of the origin."""
     pairs = zip(model.transform(X).T, truth.transform(X).T, strict=True)
     return np.array([abs(np.corrcoef(ours, theirs)[0, 1]) for ours, theirs in pairs])
 
 
 def to_the_letter(landmarks: Any, start: Any, **given: Any) -> OnlineRobustKernelPCA:
-    """Return Algorithm 1 as it is printed: vectors h, gain 1/t, from mean zero and `start`, no safeguard."""
+    """Return Algorithm 1 exactly as printed: vectors h, gain 1/t, from mean zero and `start`, without a guard."""
     return OnlineRobustKernelPCA(
         start.shape[1],
         update="hebbian",
@@ -34,7 +34,7 @@ def to_the_letter(landmarks: Any, start: Any, **given: Any) -> OnlineRobustKerne
 
 
 def diverges(model: Any, rows: Any) -> bool:
-    """Fit a model, and tell whether its numbers left their range on the way; it then stays at its last good state."""
+    """Fit a model, and tell whether its numbers overflowed; it then keeps its last good state."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit(rows)

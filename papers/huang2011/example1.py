@@ -67,12 +67,12 @@ def _robust(found: list[Any], last: dict[str, float], many: str) -> tuple[Any, .
     lost = sum(bool(one["robust letter lost"]) for one in found)
     return (
         number(
-            f"|cos|, iterative robust, Algorithm 1 to the letter, {many}",
+            f"|cos|, iterative robust, Algorithm 1 as printed, {many}",
             _PAPER["robust"],
             last["robust letter"],
             within=0.02,
             best="high",
-            note=f"{lost} of {len(found)} draws left the range of numbers",
+            note=f"{lost} of {len(found)} draws overflowed",
         ),
         number(
             f"|cos|, iterative robust, Mercer's default, {many}",
@@ -89,11 +89,11 @@ def _not_robust(found: list[Any], last: dict[str, float], many: str) -> tuple[An
     kept = [one["plain letter"][-1] for one in found if not one["plain letter lost"]]
     return (
         number(
-            "|cos|, iterative, not robust, to the letter, median of the draws that stay in range",
+            "|cos|, iterative, not robust, as printed, median of the draws that stay in range",
             _PAPER["plain"],
             float(np.median(kept)) if kept else float("nan"),
             within=0.1,
-            note=f"{len(found) - len(kept)} of {len(found)} draws left the range of numbers",
+            note=f"{len(found) - len(kept)} of {len(found)} draws overflowed",
         ),
         number(
             f"|cos|, iterative, not robust, Mercer's, {many}",
@@ -116,7 +116,7 @@ def _weights(found: list[Any], last: dict[str, float], many: str) -> tuple[Any, 
             last["robust"] > last["plain"],
         ),
         claim(
-            f"contaminated points with less than half a vote, {many}",
+            f"contaminated points with a weight below one half, {many}",
             "their weights decrease",
             f"{low:.0f} of 10; others {others:.0f} of 140",
             low / 10 > others / 140,
@@ -132,13 +132,13 @@ def _weights(found: list[Any], last: dict[str, float], many: str) -> tuple[Any, 
 _LABELS = {
     "robust": "robust (Mercer)",
     "plain": "not robust (Mercer)",
-    "robust letter": "robust, Algorithm 1 to the letter",
-    "plain letter": "not robust, to the letter",
+    "robust letter": "robust, Algorithm 1 as printed",
+    "plain letter": "not robust, as printed",
 }
 _CAPTION = (
     "The clean points and the ten that were replaced; the weight of every point, by Algorithm 1 as printed, whose "
-    "beta only reaches the farthest ones, and by Mercer, whose scale follows the residuals of the nearer half; |cos| "
-    "between the direction so far and that of kernel PCA of the clean points. Runs that are not robust are pulled "
+    "beta affects only the farthest ones, and by Mercer, whose scale follows the residuals of the nearer half; |cos| "
+    "between the direction so far and that of kernel PCA of the clean points. Runs that are not robust are moved "
     "away by bad points."
 )
 
@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
     paper_did="150 points with x2 = -0.3 x1^2 + 0.1 e, ten replaced by N(+-0.5, 1.5^2) in x2, equally placed in the "
     "sequence; one component, psi_1 with beta = 0.07. |cos| with the clean direction at the end: 0.9892 robust, "
     "0.6038 not robust.",
-    we_do="Runs Algorithm 1 to the letter with the paper's beta, and OnlineRobustKernelPCA with its defaults, which "
+    we_do="Runs Algorithm 1 as printed with the paper's beta, and OnlineRobustKernelPCA with its defaults, which "
     "chooses its own beta, on several draws of the data. The truth is KernelPCA of the clean points.",
     open_choices=(
         "x1 keeps its value where a point is replaced; signs +0.5 and -0.5 alternate; rows come in random order.",
@@ -190,7 +190,7 @@ EXPERIMENT = Experiment(
         "Without robustness Mercer's run ends at the direction of batch kernel PCA of the contaminated points, |cos| "
         "0.997 to 1 with it; how near that is to the clean one depends on the draw. Algorithm 1 without weights "
         "diverges in most draws: bad points have kernel values for which a gain of 1/t is too large; the line in the "
-        "figure then stays where it was. How the paper's run came to 0.6038 is not clear from its text.",
+        "figure then stays where it was. The paper's text does not explain its 0.6038.",
     ),
     scales={"full": {"draws": 20}, "quick": {"draws": 9}, "tiny": {"draws": 1}},
 )

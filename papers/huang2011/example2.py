@@ -27,7 +27,7 @@ def phonemes(curves: Any, seed: int) -> tuple[Any, Any]:
 
 
 def one_seed(curves: Any, seed: int) -> dict[str, Any]:
-    """Return |cos| a time of three components, robust and not, the weights, and the components as curves."""
+    """Return |cos| over time of three components, robust and not, the weights, and the components as curves."""
     X, C = phonemes(curves, seed)
     truth = KernelPCA(3, kernel="linear").fit(X)
     found: dict[str, Any] = {"truth curves": truth.expansion_.coef @ truth.expansion_.points}
@@ -42,7 +42,7 @@ def one_seed(curves: Any, seed: int) -> dict[str, Any]:
 
 
 def letter(curves: Any, seed: int, **psi: Any) -> tuple[bool, int]:
-    """Tell whether Algorithm 1 as printed leaves the range of numbers, and how many curves have any weight in it."""
+    """Tell whether Algorithm 1 as printed overflows, and how many curves have any weight in it."""
     C = phonemes(curves, seed)[1]
     model = to_the_letter(C, 0.01 * np.eye(400, 3), kernel="linear", **psi)
     return diverges(model, C), int((model.weights_ > 1e-6).sum())
@@ -69,24 +69,24 @@ def run(given: Run) -> Outcome:
     low = [int((one["weights"][_BAD] < 0.5).sum()) for one in found]
     table.append(
         claim(
-            f"contaminated curves with less than half a vote, median of {draws} draws",
+            f"contaminated curves with a weight below one half, median of {draws} draws",
             "their weights are low",
             f"{np.median(low):.0f} of 20",
             bool(np.median(low) >= 18),
         )
     )
-    given.tell("Algorithm 1 to the letter")
+    given.tell("Algorithm 1 as printed")
     weighted = [letter(curves, seed, psi="logistic", beta=_BETA, xi=_XI) for seed in range(draws)]
     lost = sum(letter(curves, seed, psi="none")[0] for seed in range(draws))
     short = np.median([one["short"] for one in found], axis=0)
     remarks = (
         f"With a robust start from 9 curves instead of 60 the medians are {_listed(short)}.",
         f"Worst draw of the robust run: {_listed(worst)}.",
-        "Algorithm 1 to the letter, on the curves as published, from mean 0 and 0.01 times the identity: without "
-        f"weights it leaves the range of numbers in {lost} of {draws} draws, since a gain of 1/t is too large for "
+        "Algorithm 1 as printed, on the curves as published, from mean 0 and 0.01 times the identity: without "
+        f"weights it overflows in {lost} of {draws} draws, since a gain of 1/t is too large for "
         "kernel values of this size; with the paper's beta = 0.002 and xi = 2 it diverges in "
         f"{sum(one for one, _ in weighted)}, but the median number of curves with a weight above 1e-6 is "
-        f"{np.median([count for _, count in weighted]):.0f} of 400, so it learns next to nothing. The paper's run "
+        f"{np.median([count for _, count in weighted]):.0f} of 400, so it learns almost nothing. The paper's run "
         "must have differed from its text in scale, start or gain.",
     )
     return Outcome(_drawings(found[0]), tuple(table), remarks)
@@ -147,7 +147,7 @@ EXPERIMENT = Experiment(
     open_choices=(
         "The kernel is not named; curves are compared as functions and Figure 4 shows principal curves, so it is "
         "linear.",
-        "Noise is drawn anew for every frequency; which curves are contaminated changes with the draw.",
+        "Noise is drawn separately for every frequency; which curves are contaminated changes with the draw.",
         "The paper writes (beta, eta) where its psi_2 has (beta, xi).",
     ),
     differences=(

@@ -15,13 +15,13 @@ _BETA = 3e-6  # the paper's, of psi_1
 
 
 def blocks(image: Any) -> Any:
-    """Return an image as disjoint 8 x 8 blocks, one a row."""
+    """Return an image as disjoint 8 x 8 blocks, one per row."""
     side = len(image) // 8
     return image.reshape(side, 8, side, 8).transpose(0, 2, 1, 3).reshape(side * side, 64)
 
 
 def joined(rows: Any) -> Any:
-    """Put blocks together to an image again."""
+    """Join blocks to an image."""
     side = int(np.sqrt(len(rows)))
     return rows.reshape(side, side, 8, 8).transpose(0, 2, 1, 3).reshape(8 * side, 8 * side)
 
@@ -43,7 +43,7 @@ def one_pass(**psi: Any) -> OnlineRobustKernelPCA:
 
 
 def models(clean: Any, dirty: Any) -> dict[str, Any]:
-    """Fit what is compared, all but the first on the contaminated blocks."""
+    """Fit all models, all except the first on the contaminated blocks."""
     kernel = wavelet("haar", (8, 8))
     given: dict[str, Any] = {"kernel": kernel, "preimage": "exact"}
     psi_1: dict[str, Any] = {"psi": "exp", "beta": _BETA, "xi": 1.0}
@@ -74,7 +74,7 @@ def letter(learned: Any, clean: Any, **psi: Any) -> tuple[float, bool]:
 
 
 def believed(dirty: Any) -> str:
-    """Say which blocks the robust model with its own scale believes."""
+    """Return a remark on the weights of blocks in the robust model with its own scale."""
     model = one_pass(psi="exp").fit(dirty)
     busy = dirty.var(axis=1) >= np.percentile(dirty.var(axis=1), 90)
     white = dirty.min(axis=1) == 255.0
@@ -86,7 +86,7 @@ def believed(dirty: Any) -> str:
 
 
 def run(given: Run) -> Outcome:
-    """Learn from the dirty image, reconstruct the clean one."""
+    """Learn from the contaminated image, reconstruct the clean one."""
     every = given.settings["every"]
     image = given.load("camera").X.astype(np.float64)[::every, ::every]
     clean, dirty = blocks(image), blocks(whitened(image))
@@ -111,8 +111,8 @@ def run(given: Run) -> Outcome:
     for name, learned, psi in (("not robust", dirty, {"psi": "none"}), ("robust", dirty, psi_1),
                                ("not robust, on the clean image", clean, {"psi": "none"})):  # fmt: skip
         error, lost = letter(learned, clean, **psi)
-        note = "left the range of numbers; error of the last good state" if lost else ""
-        table.append(reading(f"mean squared error, Algorithm 1 to the letter, {name}", error, note=note))
+        note = "overflowed; error of the last good state" if lost else ""
+        table.append(reading(f"mean squared error, Algorithm 1 as printed, {name}", error, note=note))
     return Outcome({"figure5": Drawing(pictures(shown), _CAPTION)}, tuple(table), (believed(dirty),))
 
 
@@ -130,16 +130,16 @@ EXPERIMENT = Experiment(
     paper_did="Lena, 512 x 512, as 4096 blocks of 8 x 8, with three white 40 x 40 windows; level-1 Haar wavelet "
     "kernel, eight components, one pass; psi_1 with beta = 3e-6. The clean image is projected and shown; no numbers.",
     we_do="The same with the camera image: the models learn the contaminated blocks in one pass, then the clean image "
-    "is reconstructed. Batch models stand beside, and the error of each is given.",
+    "is reconstructed. Batch models are shown for comparison, with the error of each.",
     open_choices=(
         "Where the windows are: three places across the image.",
         "The order of the blocks: by rows of the image.",
-        "Which 16 blocks make the basis (the start is 16 x 8): here, for Algorithm 1 to the letter, 16 at equal "
+        "Which 16 blocks make the basis (the start is 16 x 8): here, for Algorithm 1 as printed, 16 at equal "
         "distances; Mercer's models use up to 2000.",
     ),
     differences=(
         "Lena is not used; the camera image is the nearest of the usual test images that is free.",
-        "Algorithm 1 to the letter leaves the range of numbers on the clean image too: its gains are too large, with "
+        "Algorithm 1 as printed overflows on the clean image too: its gains are too large, with "
         "or without windows. A stable one-pass method without weights loses only half a percent by the windows, and "
         "robust weights with the paper's small beta win back very little of it. The large gap of the paper's pictures "
         "is not reproduced.",

@@ -28,7 +28,7 @@ def cat() -> Any:
 
 
 def models(dirty: Any) -> dict[str, Any]:
-    """Fit what is compared on the contaminated series."""
+    """Fit all models on the contaminated series."""
     given: dict[str, Any] = {"kernel": wavelet("sym4", _SHAPE), "preimage": "exact"}
     one_pass = {**given, "landmarks": 2000, "random_state": 0}  # in the span of all rows
     return {
@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
         "place; both are shown.",
     ),
     differences=(
-        "The picture of the fortune cat is not public; a drawn cat of the same size stands in for it.",
+        "The picture of the fortune cat is not public; a drawn cat of the same size replaces it.",
         "The text calls this Figure 7 in places; the figure is number 6.",
     ),
     data=("frey",),

@@ -14,7 +14,7 @@ from papers.kim2019._methods import METHODS
 
 COMPONENTS = 4
 _FEATURES, _RANK = 50, 10
-_ENTRIES = 0.1  # share of the entries of a corrupted row that are hit
+_ENTRIES = 0.1  # share of the entries of a corrupted row that get noise
 _LEVEL, _MOST = 90.0, 50.0  # what L2-KPCA explains in the paper, in per cent; the largest noise that is tried
 Case = tuple[Any, Any]  # clean rows, noise of unit size
 

@@ -1,4 +1,4 @@
-"""The way that Algorithm 1 takes to its first component, step by step; `L1KernelPCA` keeps only where it ends."""
+"""The steps of Algorithm 1 to its first component; `L1KernelPCA` keeps only the last one."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +38,9 @@ def start(K: Any) -> int:
 
 
 def path(K: Any, weights: Any) -> Path:
-    """Follow Algorithm 1 from x^0, the multiple of sum_i w_i Phi(a_i) that lies on the boundary of P.
+    """Run Algorithm 1 from x^0, the multiple of sum_i w_i Phi(a_i) that lies on the boundary of P.
 
-    x^(k+1) is y^k / sum_i |Phi(a_i)' y^k| as in (17). The paper's (18) has c'Kc in place of that sum; the two are equal
+    x^(k+1) is y^k / sum_i |Phi(a_i)' y^k| as in (17). The paper's (18) has c'Kc instead of that sum; the two are equal
     only at the end.
     """
     found: list[Any] = []
@@ -58,11 +58,11 @@ def path(K: Any, weights: Any) -> Path:
 
 
 def _settled(K: Any, change: Any, norm: float) -> bool:
-    """Tell whether x stays where it is: (c^k - c^(k+1))' K (c^k - c^(k+1)) = 0, up to rounding, as |y| = 1 / |x|."""
+    """Tell whether x does not change: (c^k - c^(k+1))' K (c^k - c^(k+1)) = 0, up to rounding, as |y| = 1 / |x|."""
     return not change.any() or float(change @ (K @ change)) * norm**2 <= _ROUNDING
 
 
 def all_signs(n: int) -> Any:
-    """Return every sign vector whose first entry is +1, one a row."""
+    """Return every sign vector whose first entry is +1, one per row."""
     bits = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1)) & 1
     return np.column_stack([np.ones(len(bits)), 1.0 - 2.0 * bits])

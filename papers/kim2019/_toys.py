@@ -1,4 +1,4 @@
-"""The two toy examples: points with two kinds of outliers, and which of them a circle of normal points takes in."""
+"""The two toy examples: points with two kinds of outliers, and which of them lie inside the circle of normal points."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,7 +14,7 @@ from papers.kim2019._methods import METHODS
 FAR, OFF = 1, 2  # outliers by their size (triangles), outliers that leave the pattern (squares)
 PATTERN = np.array([2.0, 1.0]) / np.sqrt(5.0)
 SPACES = (
-    "The points in the space of two components, in standard units, with the circle that takes in all normal points. "
+    "The points in the space of two components, in standard units, with the circle that contains all normal points. "
     "An outlier inside of it cannot be found by rule (28) without a false alarm."
 )
 Make = Callable[[np.random.Generator], tuple[Any, Any]]
@@ -71,7 +71,7 @@ class FirstOfPlane:
 def fitted(X: Any, kernel: Mapping[str, Any]) -> dict[str, Any]:
     """Return two components by every method.
 
-    Two components of the plane leave no row at any distance, so that R1-KPCA would be L2-KPCA with the linear kernel:
+    With two components in the plane all residuals are zero, so that R1-KPCA would be L2-KPCA with the linear kernel:
     its first direction is then that of one component.
     """
     models = {name: make(2, **kernel).fit(X) for name, make in METHODS.items()}
@@ -81,7 +81,8 @@ def fitted(X: Any, kernel: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hidden(model: Any, X: Any, kinds: Any) -> list[int]:
-    """Return how many far and off outliers the circle of all normal points takes in, in standard units [rule (28)]."""
+    """Return how many far and off outliers lie inside the circle of all normal points, in standard units [rule "
+    "(28)]."""
     scores = np.asarray(model.transform(X))
     return _below(np.linalg.norm((scores - scores.mean(axis=0)) / scores.std(axis=0), axis=1), kinds)
 

@@ -17,7 +17,7 @@ def example(points: int, seed: int = 0) -> Any:
 
 
 def boundary(A: Any, angles: Any) -> Any:
-    """Return where rays from the origin meet the boundary of P: sum_i |a_i' x| = 1."""
+    """Return the points where rays from the origin meet the boundary of P: sum_i |a_i' x| = 1."""
     rays = np.column_stack([np.cos(angles), np.sin(angles)])
     return rays / np.abs(rays @ A.T).sum(axis=1, keepdims=True)
 
@@ -29,7 +29,7 @@ def steps(A: Any, found: Path) -> tuple[Any, Any]:
 
 
 def run(given: Run) -> Outcome:
-    """Follow the algorithm from many places of the boundary, and draw the longest way."""
+    """Run the algorithm from many points of the boundary, and draw the longest path."""
     A = example(given.settings["points"])
     K = A @ A.T
     angles = np.linspace(0, 2 * np.pi, 2000)
@@ -95,7 +95,7 @@ _CAPTION = (
 
 def _draw(A: Any, edge: Any, first: Any, found: Path) -> Any:
     figure, (plane, fall) = panels(
-        [("The boundary of P, and the way", "x1", "x2"), ("Distance from the origin", "step k", "norm")], width=4.8
+        [("The boundary of P, and the path", "x1", "x2"), ("Distance from the origin", "step k", "norm")], width=4.8
     )
     x, z = steps(A, found)
     x = np.vstack([first, x])
@@ -130,12 +130,12 @@ EXPERIMENT = Experiment(
     items=("Figure 1",),
     run=run,
     paper_did="A sketch of one step: from x to the nearest point z of the line of its face, and back to the boundary "
-    "of P. Lemma 1, Proposition 1, Corollary 1 and Theorem 1 say where that leads.",
-    we_do="Draws the polytope of real points of the plane and the way of the algorithm on it, and checks the "
+    "of P. Lemma 1, Proposition 1, Corollary 1 and Theorem 1 describe the result.",
+    we_do="Draws the polytope of real points of the plane and the path of the algorithm on it, and checks the "
     "statements from many starts.",
-    open_choices=("The points; the start, of a hundred on the boundary the one with the longest way.",),
+    open_choices=("The points; the start, of a hundred on the boundary the one with the longest path.",),
     differences=(
-        "Equation (18) puts c'Kc in place of sum_i |(K c)_i|; they are equal only at the end. Here (17) is used.",
+        "Equation (18) has c'Kc instead of sum_i |(K c)_i|; they are equal only at the end. Here (17) is used.",
     ),
     scales={
         "full": {"points": 9, "sets": 200},

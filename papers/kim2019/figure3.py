@@ -71,7 +71,7 @@ def _weak(settings: Any, growing: Any) -> Comparison:
 _CAPTION = (
     "Total explained variation with Gaussian kernels. The noise of every instance has the size at which L2-KPCA "
     "explains 90 %. Last panel: one instance as the noise grows, at the largest width and share: first it does "
-    "nothing, then L2-KPCA gives way before the L1 methods, then all of them spend a component on it."
+    "nothing, then L2-KPCA is affected before the L1 methods, then one component of each method is spent on it."
 )
 
 
@@ -95,7 +95,8 @@ EXPERIMENT = Experiment(
     paper_did=_corrupted.PAPER_DID + "Gaussian kernels, sigma from 10 to 25: similar results where r and sigma are "
     "small; else the L1 methods and R1-KPCA above L2-KPCA, the L1 methods above R1-KPCA, and Algorithm 1 best by 1 to "
     "5 % where r exceeds 20. Curves only.",
-    we_do="Data of the same kind. What a Gaussian kernel makes of corrupted rows depends on the size of the noise more "
+    we_do="Data of the same kind. The effect of corrupted rows with a Gaussian kernel depends on the size of the "
+    "noise more "
     "than on anything else, and the paper does not give it: every instance gets the size at which L2-KPCA explains "
     "90 % with that kernel, and the last panel shows how it depends on the size.",
     open_choices=(

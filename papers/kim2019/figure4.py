@@ -107,7 +107,7 @@ def _detector(X: Any, kinds: Any) -> Comparison:
 
 _POINTS = "The points, and the first components. The three L1 methods give one line."
 _COUNTS = (
-    "How many of the eight outliers the circle takes in, mean over draws, for three places of the six off ones and "
+    "How many of the eight outliers lie inside the circle, mean over draws, for three places of the six off ones and "
     "three angles between the far ones and the pattern. Algorithm 1 stands for the three L1 methods."
 )
 
@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
         "The advantage of the robust methods is in outliers that turn the first component of L2-KPCA. Far outliers in "
         "line with the pattern hold it in place, and off ones on one side turn the L1 methods as well, which then may "
         "hide more than L2-KPCA.",
-        "Two components leave nothing of the plane, and R1-KPCA with two of them is L2-KPCA: its first direction is "
+        "With two components in the plane all residuals are zero, and R1-KPCA is L2-KPCA: its first direction is "
         "that of one component here.",
     ),
     scales={"full": {"draws": 100}, "quick": {"draws": 20}, "tiny": {"draws": 1}},

@@ -88,7 +88,7 @@ def _detectors(X: Any, kinds: Any) -> list[Comparison]:
 
 
 _POINTS = "The points: a spiral, far outliers, and some beside its arms."
-_WIDTHS = "How many of the seven outliers the circle takes in, as the kernel becomes narrower, for the draw shown."
+_WIDTHS = "How many of the seven outliers lie inside the circle, as the kernel becomes narrower, for the draw shown."
 
 
 def _draw(gammas: Any, widths: Any) -> Any:
@@ -116,8 +116,8 @@ EXPERIMENT = Experiment(
         "The draw that is shown was not chosen for its outcome.",
     ),
     differences=(
-        "A circle in the space of two components cannot follow a spiral: which outliers it takes in is a matter of the "
-        "draw and of the width. That Algorithm 1 alone keeps them out is an example, not a rule.",
+        "A circle in the space of two components cannot follow a spiral: which outliers lie inside depends on the "
+        "draw and on the width. That Algorithm 1 alone keeps them out is an example, not a rule.",
         "The distance from the subspace of a kernel as narrow as the spiral's arms (SPE), which KernelOutlierDetector "
         "takes into account, finds what the circle cannot; the last lines of the table give it by width. With its "
         "defaults, whose kernel is wide, the detector hides the off ones too.",

@@ -191,7 +191,7 @@ EXPERIMENT = Experiment(
     paper_did="Six data sets of UCI and ODDS. Rule (28): squared distance from the mean in units of the variances, "
     "over the components of largest variance that hold 80 % of that of the first d. Linear kernel, and Gaussian with "
     "sigma = d; five kernel methods, LOF with 10 neighbours, isolation forests with 100 trees, 256 rows and 10 rounds. "
-    "Area under the precision-recall curve, fitted and judged on all rows.",
+    "Area under the precision-recall curve, fitted and evaluated on all rows.",
     we_do="The same on the same data (ODDS), features standardised and kernels centred; the notes give the values of "
     "the preprocessing that comes nearest to the paper's numbers. Beside them KernelOutlierDetector with all defaults. "
     "Quick size: for Musk and MNIST only Algorithm 1 and L2-KPCA, with one preprocessing, and fewer rounds of "
@@ -204,7 +204,7 @@ EXPERIMENT = Experiment(
         "Which features and rows LOF and isolation forests saw: here the standardised ones.",
     ),
     differences=(
-        "Ionosphere comes out well above the paper by any preprocessing that we tried, for all models, LOF and "
+        "The areas on Ionosphere are well above the paper by any preprocessing that we tried, for all models, LOF and "
         "isolation forests among them: it seems that the paper's data were not these.",
         "R1-KPCA with as many components as features leaves nothing of the rows with the linear kernel, so that its "
         "components, sorted by variance, are those of L2-KPCA. In the paper they differ; how it orders or stops is not "

@@ -32,7 +32,7 @@ Seconds = dict[str, float]  # by method, and of scikit-learn's KernelPCA
 
 
 def call(method: str, Z: Any, kernel: str) -> Callable[[], Any]:
-    """Return what finds all d components by a method."""
+    """Return the function that finds all d components by a method."""
     n, d = Z.shape
     options = {"n_components": min(d, n - 1), "kernel": kernel, "gamma": _detection.gamma(d, halved=True)}
     if method == _PEER:
@@ -132,11 +132,13 @@ EXPERIMENT = Experiment(
     items=("Table 3",),
     run=run,
     paper_did="Minutes to get all d components on the six data sets of Table 1, both kernels; two methods did not "
-    "finish MNIST in 24 hours. Algorithm 1 is the quickest of the robust methods, and comparable to L2-KPCA.",
+    "finish MNIST in 24 hours. Algorithm 1 is the fastest of the robust methods, and comparable to L2-KPCA.",
     we_do="Times all methods in one process, after a call that compiles, the quick ones several times; ratios stand "
     "beside the paper's. Ordinary kernel PCA is scikit-learn's with its quickest solver for as many components; "
     "Mercer's own is given too. Quick size: Cardio with all methods, Musk without the three slow ones.",
-    open_choices=("Machine, language and solver of the paper are not given; so its minutes are no measure for ours.",),
+    open_choices=(
+        "Machine, language and solver of the paper are not given; so its minutes cannot be compared with ours.",
+    ),
     differences=(
         "With the linear kernel all methods use the features directly, and the rivals are as quick as Algorithm 1, "
         "whose start (19) needs sums over all pairs of rows, or quicker; with the Gaussian kernel the order is the "

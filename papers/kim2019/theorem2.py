@@ -39,7 +39,7 @@ def small(seed: int, n: int) -> Any:
 
 
 def judged(seed: int, n: int) -> dict[str, float]:
-    """Compare Algorithm 1 on a small matrix with what trying all signs tells."""
+    """Compare Algorithm 1 on a small matrix with the best of all sign vectors."""
     K, every = small(seed, n), all_signs(n)
     rng = np.random.default_rng([seed, 1])
     products = every @ K
@@ -60,7 +60,7 @@ def judged(seed: int, n: int) -> dict[str, float]:
 
 
 def run(given: Run) -> Outcome:
-    """Follow paths on real and on small matrices."""
+    """Record paths on real and on small matrices."""
     count, n = given.settings["draws"], given.settings["points"]
     rows = given.stage("all signs of small matrices", partial(_small, count, n))
     real = {kernel: _paths(digits(kernel, given.settings["rows"]), given.settings["starts"]) for kernel in _KERNELS}
@@ -113,14 +113,14 @@ def _steps(real: dict[str, list[Path]]) -> list[Comparison]:
                 note=f"{found[0].signs.shape[1]} rows, so 2^{found[0].signs.shape[1] - 1} sign vectors",
             ),
             reading(
-                f"digits, {kernel} kernel: mean factor a step", float(np.median([_rate(one) for one in found[1:]]))
+                f"digits, {kernel} kernel: mean factor per step", float(np.median([_rate(one) for one in found[1:]]))
             ),
         ]
     return table
 
 
 def _rate(found: Path) -> float:
-    """Return the mean factor by which the gap shrinks a step, until the step that closes it."""
+    """Return the mean factor by which the gap shrinks per step, until the step that closes it."""
     gaps = found.gaps[found.gaps > _ROUNDING * found.norms[0]]
     return float((gaps[-1] / gaps[0]) ** (1 / max(len(gaps) - 1, 1)))
 
@@ -173,7 +173,7 @@ EXPERIMENT = Experiment(
     title="convergence at a linear rate",
     items=("Theorem 2",),
     run=run,
-    paper_did="Proves that |x^k| - |x*| shrinks at least by a factor rho < 1 a step, rho being the largest of c'Kc / "
+    paper_did="Proves that |x^k| - |x*| shrinks at least by a factor rho < 1 per step, rho being the largest of c'Kc / "
     "sum_i |(K c)_i| below one over all signs c. No figure.",
     we_do="Computes rho by trying all signs of small random kernel matrices, and checks the statement from several "
     "starts; follows the algorithm on scikit-learn's digits, with the product (25) beside it. Tells how often the end "

@@ -13,7 +13,7 @@ PAPER = Paper(
         Item("Claim 3", "scores of new points come from kernel values alone"),
         Item("Claim 4", "Hebb's rule without normalisation is unbounded"),
         Item("Claim 5", "Oja's rule is Hebb's rule with normalisation, up to the first power of the gain"),
-        Item("Claim 6", "all modes but the first die out, at the rates lambda_1 - lambda_k"),
+        Item("Claim 6", "all modes except the first decay, at the rates lambda_1 - lambda_k"),
         Item("Claim 7", "V = (theta_1^2 - 1)^2 is a Lyapunov function: it falls to zero"),
         Item("Claim 8", "with gains 1/n the weights converge to the first eigenvector"),
         Item("Claim 9", "the variance of the output converges to the largest eigenvalue"),

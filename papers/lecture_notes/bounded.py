@@ -1,4 +1,4 @@
-"""Claims 10 and 11: weights limited by force, and weights that are too long."""
+"""Claims 10 and 11: weights with limited entries, and weights that are too long."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def _shrinking(samples: Any, start: Any, count: int) -> float:
     return float(np.mean([np.linalg.norm(w) < np.linalg.norm(start) for w in steps]))
 
 
-_CAPTION = "The length of the weight vector from short, unit and long starts: all come to one, by themselves."
+_CAPTION = "The length of the weight vector from short, unit and long starts: all converge to one."
 
 
 def _draw(curves: Any) -> Any:

@@ -32,7 +32,7 @@ def step_gap(samples: Any, start: Any, eta: float) -> float:
 
 
 def run(given: Run) -> Outcome:
-    """Follow the lengths of the weights, and measure the order of the approximation."""
+    """Record the lengths of the weights, and measure the order of the approximation."""
     steps, single = given.settings["steps"], given.settings["single_steps"]
     axes, samples = axes_and_samples(steps, 3)
     start = np.array([0.5, 0.5, 0.5, 0.5]) @ axes.T
@@ -53,7 +53,7 @@ def run(given: Run) -> Outcome:
         (
             claim("|w| under Hebb's rule at the end", "unbounded", float(grown[-1]), bool(grown[-1] > 100)),
             number(
-                "its growth a step, divided by the gain",
+                "its growth per step, divided by the gain",
                 float(EIGENVALUES[0]),
                 rate,
                 within=0.3,

@@ -11,7 +11,7 @@ from papers.lecture_notes._neuron import EIGENVALUES, axes_and_samples, neuron, 
 
 _GAIN = 0.002
 _EVERY = 20
-_START = np.array([0.15, 0.45, 0.5, 0.55])  # hardly along the first axis
+_START = np.array([0.15, 0.45, 0.5, 0.55])  # nearly orthogonal to the first axis
 
 
 def decay(theta: Any, times: Any, k: int) -> float:
@@ -23,7 +23,7 @@ def decay(theta: Any, times: Any, k: int) -> float:
 
 
 def run(given: Run) -> Outcome:
-    """Follow one neuron for the figure, and several for the rates."""
+    """Run one neuron for the figure, and several for the rates."""
     steps, runs = given.settings["steps"], given.settings["runs"]
     rates, ends = [], []
     drawing = None
@@ -93,7 +93,7 @@ _CAPTION = (
 
 EXPERIMENT = Experiment(
     name="modes",
-    title="all modes but the first die out",
+    title="all modes except the first decay",
     items=("Claim 6", "Claim 7"),
     run=run,
     paper_did="Averages Oja's rule to a differential equation for the modes theta_k, shows that theta_k / theta_1 "
