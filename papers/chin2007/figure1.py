@@ -83,9 +83,9 @@ def _draw(found: dict[str, Any], counts: list[int], r: int) -> Any:
 
 _CAPTION = (
     "The part of components and mean that is lost, |u - u~|^2 / |u|^2, when each has its own pre-images (a), may use "
-    "those made "
-    "before (b), or all (c); when every pre-image is made for all vectors at once; and with random rows of the data in "
-    "place of pre-images. All have the same number of points: that of the axis times the number of vectors."
+    "those made before (b), or all (c); when every pre-image is made for all vectors at once; and with random rows of "
+    "the data in place of pre-images. All have the same number of points: that of the axis times the number of "
+    "vectors."
 )
 
 EXPERIMENT = Experiment(

@@ -192,8 +192,7 @@ EXPERIMENT = Experiment(
     we_do="The same sets, sizes and kernels with IncrementalKernelPCA: compression=None is IKPCA, 'preimage' is "
     "IKPCA-RS, 'subset' is Mercer's own. For the Gaussian kernel the paper's procedure, Table I with equations (8) to "
     "(35), is also run exactly as printed, written for this experiment. Drift is judged by the distance to batch "
-    "kernel "
-    "PCA of the rows so far, since the distance to that of the whole set falls anyway as rows come in.",
+    "kernel PCA of the rows so far, since the distance to that of the whole set falls anyway as rows come in.",
     open_choices=(
         "Polynomial of degree 2: (x . y + 1)^2; the text's six dimensions require the constant.",
         "Two numbers are given for 'one of the sets'; they are compared with the mean over sets.",
@@ -206,8 +205,7 @@ EXPERIMENT = Experiment(
         "such points are enough for six components of rows in the plane, with either kernel, so nothing is lost "
         "and it ends where IKPCA does, hundreds of times nearer to batch kernel PCA than the paper's.",
         "Exactly as printed, the distance is larger than the paper's 0.07, and still rises slowly: pre-images are "
-        "only as "
-        "good as the search for them, of which the paper says little.",
+        "only as good as the search for them, of which the paper says little.",
         "Equations (32) to (34) as printed do not make the basis orthogonal, they only scale its vectors: P of (33) is "
         "D^(1/2) Q^T, and (34) returns the basis that one started from. Mercer makes it orthonormal.",
     ),

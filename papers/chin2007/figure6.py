@@ -67,8 +67,7 @@ def verified(sets: list[Any], labels: Any, parts: int, name: str) -> dict[str, A
 
 
 def moved(people: list[Any]) -> dict[str, Any]:
-    """Return distances from KPCA of the whole set after each update, those of one person's halves, images per "
-    "second."""
+    """Return distances from KPCA of the whole set after each update, those between a person's halves, and the rate."""
     steps = np.arange(_STEP, min(len(one) for one in people) + 1, _STEP)
     sets = [one[: steps[-1]] for one in people]
     batch = [model(_BATCH).fit(one).expansion_ for one in sets]

@@ -120,8 +120,8 @@ EXPERIMENT = Experiment(
     open_choices=("How images are made smaller: linear interpolation.", "Equal votes: as scikit-learn decides."),
     differences=(
         "The data are different: more people, fewer images of each, no poses. Error rates cannot be compared; what "
-        "can is "
-        "the difference of methods, and the gain by more images. The larger set is only about twice the small one.",
+        "can is the difference of methods, and the gain by more images. The larger set is only about twice the small "
+        "one.",
         "With 2095 images batch kernel PCA is cheap today; it is compared with IKPCA-RS on the large set too.",
     ),
     data=("yaleb",),

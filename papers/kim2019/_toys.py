@@ -81,8 +81,7 @@ def fitted(X: Any, kernel: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hidden(model: Any, X: Any, kinds: Any) -> list[int]:
-    """Return how many far and off outliers lie inside the circle of all normal points, in standard units [rule "
-    "(28)]."""
+    """Return how many far and off outliers lie in the circle of all normal points, in standard units [rule (28)]."""
     scores = np.asarray(model.transform(X))
     return _below(np.linalg.norm((scores - scores.mean(axis=0)) / scores.std(axis=0), axis=1), kinds)
 

@@ -96,9 +96,8 @@ EXPERIMENT = Experiment(
     "small; else the L1 methods and R1-KPCA above L2-KPCA, the L1 methods above R1-KPCA, and Algorithm 1 best by 1 to "
     "5 % where r exceeds 20. Curves only.",
     we_do="Data of the same kind. The effect of corrupted rows with a Gaussian kernel depends on the size of the "
-    "noise more "
-    "than on anything else, and the paper does not give it: every instance gets the size at which L2-KPCA explains "
-    "90 % with that kernel, and the last panel shows how it depends on the size.",
+    "noise more than on anything else, and the paper does not give it: every instance gets the size at which L2-KPCA "
+    "explains 90 % with that kernel, and the last panel shows how it depends on the size.",
     open_choices=(
         *_corrupted.OPEN_CHOICES,
         "sigma is taken as exp(-|x - y|^2 / (2 sigma^2)).",
