@@ -19,7 +19,7 @@ def load(name: str, rows: int | None = None) -> Any:
         raise CannotRunError(str(missing)) from None
     if rows is not None and len(found.X) < rows:
         text = f"{rows} rows are needed; {found.source} has {len(found.X)}"
-        raise CannotRunError(f"{text} and stands in for {name}" if found.substitute else text)
+        raise CannotRunError(f"{text} and replaces {name}" if found.substitute else text)
     if found.substitute:
         _stand_ins.append(f"{found.source}, {' x '.join(map(str, found.X.shape))}")
     return found

@@ -32,7 +32,7 @@ _SHOWN, _RANK = 3, 6
 _PAPER = {"Gaussian": 0.07, "polynomial": 0.08}  # "for one of the generated datasets"
 _NOTHING = 1e-7  # smaller angles cannot be computed from cosines
 _NO_RISE = 0.05  # in 1000 rows
-_LETTER = "IKPCA-RS to the letter"
+_LETTER = "IKPCA-RS as printed"
 
 
 def followed(seed: int, rows: int, kernel: dict[str, Any]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _path_lines(path: Any) -> list[Comparison]:
         claim("rise of IKPCA-RS's distance in 10 images", "no visible drift", rise, rise < 0.02, note="second half"),
         claim("final distance / distance between halves of one person's images", "far below", share, share < 0.5,
               note=f"{mean[-1]:.2f} / {float(path['within']):.2f}"),
-        claim("images a second", "about 5", pace, pace >= 5.0, note="at least; another machine, and smaller images"),
+        claim("images per second", "about 5", pace, pace >= 5.0, note="at least; another machine, and smaller images"),
     ]  # fmt: skip
 
 

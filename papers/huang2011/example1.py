@@ -186,7 +186,7 @@ EXPERIMENT = Experiment(
     ),
     differences=(
         "Mercer measures in feature space; the paper's |cos| is between vectors of kernel values, which weigh large "
-        "eigenvalues doubly and so come out nearer to one. Both are given.",
+        "eigenvalues doubly and so are nearer to one. Both are given.",
         "Without robustness Mercer's run ends at the direction of batch kernel PCA of the contaminated points, |cos| "
         "0.997 to 1 with it; how near that is to the clean one depends on the draw. Algorithm 1 without weights "
         "diverges in most draws: bad points have kernel values for which a gain of 1/t is too large; the line in the "

@@ -98,9 +98,7 @@ def _text(minutes: float) -> str:
     return "> 1440" if minutes == _LONG else str(minutes)
 
 
-_REMARKS = (
-    "Times are of one process on this machine, whatever else it did at that time; ratios are what can be compared.",
-)
+_REMARKS = ("Times are of one process on this machine, which may have done other work; only ratios can be compared.",)
 _CAPTION = (
     "Seconds for all d components, on a logarithmic scale: dots ours, rings the paper's where it prints more than 0.0 "
     "minutes and finished. The last column is scikit-learn's KernelPCA with its randomised solver."

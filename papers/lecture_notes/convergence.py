@@ -86,7 +86,7 @@ def run(given: Run) -> Outcome:
 
 _CAPTION = (
     "Left: squared sine of the angle between the weights and the first eigenvector of the iris measurements (median "
-    "of the runs); a constant gain stops at a level of noise, 1/n goes on falling. Right: mean of y^2 over the last "
+    "of the runs); a constant gain stops at a level of noise, 1/n continues to fall. Right: mean of y^2 over the last "
     f"{_WINDOW} samples of one run, and the largest eigenvalue."
 )
 

@@ -173,7 +173,7 @@ def test_rows_of_a_table_name_what_the_loader_really_returned(tmp_path, monkeypa
     name = "scikit-learn's 8 x 8 digits, 1500 x 64 (in place of usps 7291)"
     assert f"| {name} | ours |" in "\n".join(report.lines(objective, [record]))
     (record,) = runner.measure(objective, "usps 2000", list(objective.solvers))
-    assert "2000 rows are needed; scikit-learn's 8 x 8 digits has 1500 and stands in for usps" in record.failure
+    assert "2000 rows are needed; scikit-learn's 8 x 8 digits has 1500 and replaces usps" in record.failure
     missing = replace(objective, datasets={"frey": lambda: load("frey")})
     (record,) = runner.measure(missing, "frey", list(objective.solvers))
     assert "frey_faces.npz" in record.failure

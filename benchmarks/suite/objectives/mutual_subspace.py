@@ -1,4 +1,4 @@
-"""Image sets of 38 faces told apart by kernel subspaces [chin2007, sec. V-C2].
+"""Image sets of 38 faces distinguished by kernel subspaces [chin2007, sec. V-C2].
 
 Every person's images are cut into sets; the first set of each is the reference, the others are unknown. "shuffled": at
 random, so that all sets have all kinds of light. "in order": in the order of the files, so that sets differ in light.
@@ -64,7 +64,7 @@ def means(_: Any, runs: list[dict[str, float]]) -> dict[str, float]:
 
 OBJECTIVE = Objective(
     name="mutual_subspace",
-    question="how well are sets of images of 38 people told apart (areas under ROC curves, share of right names)?",
+    question="how well are sets of images of 38 people distinguished (areas under ROC curves, share of right names)?",
     datasets={
         f"{parts} sets per person, {'shuffled' if shuffled else 'in order'}": partial(drawn, parts, shuffled)
         for shuffled in (True, False)

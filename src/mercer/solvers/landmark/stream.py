@@ -117,7 +117,7 @@ class LandmarkStream:
 
     @property
     def _blocks(self) -> PointBlocks:
-        """The landmarks, prepared for float64 whatever the rows are: whitening multiplies errors of the moments."""
+        """The landmarks, prepared for float64 even if rows are float32: whitening multiplies errors of the moments."""
         if self._prepared is None:
             self._prepared = PointBlocks(self.kernel, self.points, np.float64)
         return self._prepared
