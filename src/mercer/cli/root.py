@@ -33,7 +33,7 @@ class Group(TyperGroup):
             try:
                 return super().invoke(ctx)
             except (BrokenPipeError, typer.Abort):
-                raise  # the reader of the output has closed the pipe, as `head` does: this is no error
+                raise  # the pipe was closed, as `head` does, or the user stopped the command: no error
             except Exception as error:
                 if ctx.params.get("debug") or hasattr(error, "exit_code"):  # typer shows its own message
                     raise

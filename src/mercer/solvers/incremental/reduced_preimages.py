@@ -23,7 +23,7 @@ from mercer.solvers.incremental.point_elimination import DEPENDENT
 Passes = Literal["own", "sequential", "second", "shared"]
 
 _NEGLIGIBLE = 1e-15  # share of a vector's square: a smaller gain by (27) would be decided by rounding
-STEPS, _RISE = 5, 1e-3  # tolerance of the maximisation: the comparison with the library's points needs no more digits
+STEPS, _RISE = 5, 1e-3  # limits of the maximisation: the comparison with the library's points needs no more digits
 _TRIAL_STEPS, _HOPELESS = 2, 0.7  # after two steps (27) is at about 80 % of its end: with less than this it cannot win
 _ORIGIN_ROWS = 32  # rows whose median is the centre; it is accurate enough, and cheap
 _RANK = 1e-12  # share of the largest squared norm below which a direction of the rows is rounding
