@@ -1,4 +1,4 @@
-"""How functions are compiled, and what they can tell compiler and processor: vector width, data to come."""
+"""How functions are compiled, and hints for the compiler and the processor: vector width, data needed soon."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,8 +14,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def compiled(**options: Any) -> Callable[[_Function], _Function]:
     """Compile a function on its first call, without the interpreter lock; keep the result on disk where that works.
 
-    Where neither the package's folder, nor the user's, nor NUMBA_CACHE_DIR can be written to, numba has no place for it
-    and refuses: then the function is compiled anew in every process.
+    Where neither the package's folder, nor the user's, nor NUMBA_CACHE_DIR can be written to, numba has no place for
+    the result and refuses. Then the function is compiled again in every process.
     """
 
     def decorate(function: _Function) -> _Function:
@@ -44,7 +44,7 @@ def prefer_wide_vectors(typingctx: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(typingctx: Any, array: Any, row: Any, column: Any) -> Any:
-    """Ask the processor to bring array[row, column] near; a hint, so any address is harmless."""
+    """Ask the processor to load array[row, column] into its cache; this is only a hint, so any address is harmless."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array_type = signature.args[0]

@@ -409,7 +409,7 @@ class Cosine(Kernel):
         ndarray or sparse matrix
             The scaled rows.
         """
-        # first by the largest entry: the squares of huge or tiny entries would leave the range of the number format
+        # first by the largest entry: the squares of huge or tiny entries would overflow or underflow
         return normalize(normalize(X.astype(dtype, copy=False), norm="max"))
 
     def block(self, A: Any, B: Any, out: Array) -> None:
@@ -526,7 +526,7 @@ class RBF(Kernel):
             If squared distances overflow.
         """
         if is_sparse(X) and origin is not None:
-            X = X.toarray()  # a shifted row is not sparse; callers pass a chunk at a time
+            X = X.toarray()  # a shifted row is not sparse; callers pass one chunk at a time
         rows = self._scaled(X, dtype, origin)
         with np.errstate(over="ignore"):
             half = 0.5 * _squared_norms(rows)

@@ -1,9 +1,9 @@
-"""Greedy kernel PCA: rows chosen one after the other, each the one that leaves least of all rows unexplained.
+"""Greedy kernel PCA: rows are chosen one after the other, each so that the least of all rows stays unexplained.
 
 [Franc and Hlavac 2003] choose a subset of the training rows on whose span, in feature space, the mean squared
-reconstruction error of all of them is small. They take the row that is worst explained so far, a bound of the best
-choice (pivoted Cholesky); here it is the best choice itself. With S the part of K that the chosen rows leave, row i
-takes sum_j S_ij^2 / S_ii off the error trace(S).
+reconstruction error of all rows is small. They take the row that is explained worst so far, which is a bound of the
+best choice (pivoted Cholesky). Here the best choice itself is taken. With S the part of K that the chosen rows leave,
+row i lowers the error trace(S) by sum_j S_ij^2 / S_ii.
 """
 
 import numpy as np
@@ -13,14 +13,14 @@ from mercer.kernels.functions import Kernel
 from mercer.kernels.tiles import PointBlocks, one_blas_thread
 
 _EXHAUSTED = 1e-12  # share of the first error below which the chosen rows explain all others
-_DEPENDENT = 1e-10  # share of k(x, x) outside the span below which a row would be chosen by rounding
+_DEPENDENT = 1e-10  # share of k(x, x) outside the span below which rounding errors would choose the row
 
 
 def greedy_rows(kernel: Kernel, X: Points, count: int) -> list[int]:
     """Return at most `count` rows, in the order of choice; fewer where these explain all others.
 
-    K is held. S = K - Q Q^T is not: a choice costs one product with K, and the sums of squares follow from it. For an
-    indefinite kernel rows with a negative residual are left alone.
+    K is kept in memory. S = K - Q Q^T is not: a choice needs one product with K, and the sums of squares follow from
+    it. For an indefinite kernel, rows with a negative residual are not chosen.
     """
     with one_blas_thread():
         K = PointBlocks(kernel, X, np.float64).against(X)
@@ -40,7 +40,7 @@ def greedy_rows(kernel: Kernel, X: Points, count: int) -> list[int]:
 
 
 def _take_out(K: Array, Q: Array, done: int, row: int, squares: Array, residual: Array) -> None:
-    """Take one row out of S: S - q q^T with q = S_row / sqrt(S_row,row)."""
+    """Remove one row from S: S - q q^T with q = S_row / sqrt(S_row,row)."""
     q = (K[row] - Q[:done, row] @ Q[:done]) / np.sqrt(residual[row])
     product = K @ q - (Q[:done] @ q) @ Q[:done]  # S q
     squares += q * (q * float(q @ q) - 2.0 * product)

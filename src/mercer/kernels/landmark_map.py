@@ -1,7 +1,7 @@
-"""Feature space seen through a few points: coordinates in which linear algorithms do kernel work.
+"""Feature space restricted to the span of a few points, with coordinates in which linear algorithms can work.
 
 phi_hat(x) are coordinates of the projection of phi(x) on the span of the mapped landmarks, in an orthonormal basis of
-that span. Any such basis serves; K_mm^(-1/2) k_m(x), the symmetric choice, differs from the one here by a rotation.
+that span. Any such basis can be used; K_mm^(-1/2) k_m(x), the symmetric choice, differs from this one by a rotation.
 """
 
 from dataclasses import dataclass, fields
@@ -41,12 +41,13 @@ class LandmarkMap:
 
     @property
     def rank(self) -> int:
-        """Return the number of coordinates."""
+        """The number of coordinates."""
         return int(self.root.shape[1])
 
     @cached_property
     def _blocks(self) -> PointBlocks:
-        # float64 whatever the data: the root magnifies errors of kernel values by up to 1e7
+        """The landmarks, prepared for kernel values in float64."""
+        # float64 for all data: the root multiplies errors of kernel values by up to 1e7
         return PointBlocks(self.kernel, self.points, np.float64)
 
     def features(self, X: Points) -> Array:
@@ -61,28 +62,30 @@ class LandmarkMap:
 
     @cached_property
     def own(self) -> Array:
-        """Return phi_hat of the landmarks themselves, (m, q)."""
+        """The coordinates phi_hat of the landmarks themselves, (m, q)."""
         return self.features(self.points)
 
     def missing(self, X: Points, F: Array) -> Array:
-        """Return k(x, x) - |phi_hat(x)|^2, the squared length that the landmarks miss; F is `features(X)`."""
+        """Return k(x, x) - |phi_hat(x)|^2, the squared length outside the span of the landmarks; F is `features(X)`."""
         captured: Array = np.einsum("ij,ij->i", F, F)
         return np.maximum(self.kernel.diagonal(X) - captured, 0.0)
 
     def coefficients(self, W: Array) -> Array:
-        """Return what vectors in these coordinates are on the points, (r, m): W phi_hat(x) = coefficients @ k_m(x)."""
+        """Return the coefficients on the points, (r, m), of vectors W in these coordinates: W phi_hat(x) = coefficients
+        @ k_m(x).
+        """
         return np.asarray(W @ self.root.T)
 
     def carry_from(self, other: "LandmarkMap", W: Array) -> Array:
-        """Return vectors given in another map's coordinates, (r, q'), in this map's, (r, q).
+        """Return vectors given in another map's coordinates, (r, q'), in this map's coordinates, (r, q).
 
-        They are projected on the span of these landmarks, so nothing is lost where the other's are among them.
+        They are projected on the span of these landmarks. Nothing is lost where the other's landmarks are among them.
         """
         return np.asarray(other.coefficients(W) @ (self.own if other is self else self.features(other.points)))
 
 
 def require_rows(kernel: Kernel) -> None:
-    """Fail for a kernel whose values are given: between its points none can be computed."""
+    """Fail for a kernel whose values are given: no value can be computed between its points."""
     if isinstance(kernel, Precomputed):
         raise ValueError(
             "Landmarks need the data, not a precomputed kernel matrix. Pass the rows and the kernel itself."
@@ -90,30 +93,30 @@ def require_rows(kernel: Kernel) -> None:
 
 
 def require_span(space: LandmarkMap) -> LandmarkMap:
-    """Return the map, or fail where it has no coordinates because no landmark has a length in feature space."""
+    """Return the map, or fail where it has no coordinates because k(x, x) = 0 for all landmarks."""
     if space.rank == 0:
         raise ValueError(
             "All landmarks have k(x, x) = 0 (with kernel='linear' these are rows of zeros), so that nothing can be "
-            "learned in their span. Leave out such rows at the start, or pass `landmarks` that have a length."
+            "learned in their span. Leave out such rows at the start, or pass `landmarks` with k(x, x) > 0."
         )
     return space
 
 
 def _inverse_root(K: Array, blocks: PointBlocks) -> Array:
-    """Return R with R R^T = K^+, (m, q), so regularised that rounding errors cannot lengthen a mapped row.
+    """Return R with R R^T = K^+, (m, q), regularised so that rounding errors cannot make a mapped row longer.
 
-    With C the kernel matrix of rows scaled to k(x, x) = 1, and J a diagonal matrix that outweighs the rounding errors
-    of C, R R^T = S (C + J)^+ S. Together with any further row, C + J is still positive semi-definite, and that says
-    |phi_hat(x)|^2 <= k(x, x). A mere cut-off at m eps lambda_1 leaves eigenvalues whose relative error is 1: there
-    |phi_hat(x)|^2 exceeded k(x, x) by 3 %. The price is an error of J in |phi_hat|^2 of the landmarks themselves.
+    With C the kernel matrix of rows scaled to k(x, x) = 1, and J a diagonal matrix larger than the rounding errors of
+    C, R R^T = S (C + J)^+ S. Together with any further row, C + J is still positive semi-definite, which means
+    |phi_hat(x)|^2 <= k(x, x). A simple cut-off at m eps lambda_1 keeps eigenvalues whose relative error is 1: with it
+    |phi_hat(x)|^2 exceeded k(x, x) by 3 %. The cost is an error of J in |phi_hat|^2 of the landmarks themselves.
     """
     scale = _row_scale(K)
     C = K * scale[:, None] * scale
     slack = _rounding(C, blocks)
-    with one_blas_thread():  # on a busy machine two are ten times slower, on an idle one hardly faster
+    with one_blas_thread():  # on a busy machine two threads are ten times slower, on an idle one hardly faster
         values, vectors = np.linalg.eigh(C + np.diag(slack))
     values, vectors = values[::-1], vectors[:, ::-1]
-    # more rounding than foreseen, as in a user's function that works in float32; an indefinite kernel is another matter
+    # larger rounding errors than expected, as of a user's function in float32; an indefinite kernel is not meant
     unforeseen = 2.0 * max(0.0, -float(values[-1]))
     unforeseen = unforeseen if unforeseen <= _INDEFINITE * float(values[0]) else 0.0
     keep = values > 2.0 * slack.min() + unforeseen
@@ -121,9 +124,9 @@ def _inverse_root(K: Array, blocks: PointBlocks) -> Array:
 
 
 def _row_scale(K: Array) -> Array:
-    """Return 1 / sqrt(k(x, x)), so that small rows keep their digits beside large ones; a zero row stays out.
+    """Return 1 / sqrt(k(x, x)), so that small rows keep their digits beside large ones, and 0 for a zero row.
 
-    Kernels that break the Cauchy-Schwarz inequality are indefinite; their rows are scaled all alike.
+    Kernels that violate the Cauchy-Schwarz inequality are indefinite; their rows all get the same scale.
     """
     lengths = np.sqrt(np.maximum(np.diag(K), 0.0))
     if (np.abs(K) > (1.0 + 1e-6) * np.outer(lengths, lengths)).any():
@@ -135,7 +138,7 @@ def _rounding(C: Array, blocks: PointBlocks) -> Array:
     """Return for every row a bound on the sum of its entries' rounding errors, (m,)."""
     slack = np.full(len(C), _ENTRY * len(C) * _EPS)
     if isinstance(blocks.rows, RbfRows):
-        half = blocks.rows.half  # distances come from inner products, whose errors grow with the squared norms
+        half = blocks.rows.half  # distances are computed from inner products, whose errors grow with the squared norms
         sums = half * C.sum(axis=1) + C @ half - 2.0 * half  # the diagonal is exact
         slack += 2.0 * _EPS * np.maximum(sums, 0.0)
     return slack

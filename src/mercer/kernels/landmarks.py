@@ -1,8 +1,8 @@
-"""Which points stand for all others: rules that choose landmarks.
+"""Rules that choose landmarks: points that represent all others.
 
-For the Gaussian kernel k-means centres were best wherever they were measured: a 16-component model on 64 of them
-exceeds the least error on image patches by 6 %, on as many random rows by 32 %. Randomly pivoted Cholesky serves any
-kernel, and finds small groups that random rows miss.
+For the Gaussian kernel k-means centres were best in all measurements: a 16-component model on 64 of them exceeds the
+smallest error on image patches by 6 %, on as many random rows by 32 %. Randomly pivoted Cholesky works for any kernel,
+and finds small groups that random rows miss.
 """
 
 import warnings
@@ -23,13 +23,13 @@ SELECTIONS = ("auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca")
 
 _KMEANS_ROWS, _KMEANS_ROWS_EACH = 3000, 10
 _KMEANS_ITERATIONS = 10
-_GREEDY_ROWS = 3000  # among which greedy kernel PCA chooses: it holds their kernel matrix
+_GREEDY_ROWS = 3000  # among which greedy kernel PCA chooses: their kernel matrix is kept in memory
 _DRAWS_EACH = 4  # rows drawn for each one wanted, so that repeated rows can be left out
 _DRAWN = 64  # pivots drawn at once
-_STREAM_ROWS = 256  # rows of a stream looked at together
+_STREAM_ROWS = 256  # rows of a stream that are examined together
 _EXHAUSTED = 1e-12  # share of the first trace below which the chosen rows explain all others
 _ROUNDING = 1e-13  # share of k(x, x) below which a residual is rounding
-_LEAST_NU = 1e-10  # share of k(x, x) below which a residual is rounding, in a dictionary that grows for long
+_LEAST_NU = 1e-10  # share of k(x, x) below which a residual is rounding, in a dictionary that grows for a long time
 _FIRST_NU = 0.2  # so large that the first rows of sorted data do not fill the dictionary at once
 
 
@@ -38,7 +38,7 @@ def select_landmarks(
 ) -> Points:  # (m, d)
     """Return at most `count` landmarks for the rows of X, chosen by one of `SELECTIONS`.
 
-    Fewer come back where the rows repeat or depend on each other in feature space.
+    They are fewer where rows repeat or are linearly dependent in feature space.
     """
     require_rows(kernel)
     if n_rows(X) <= count:
@@ -49,7 +49,7 @@ def select_landmarks(
 
 
 def _distinct(X: Points) -> IntArray:
-    """Return where each different row stands first, in order."""
+    """Return the first position of each different row, in order."""
     rows = _stored_rows(X) if is_sparse(X) else [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 is 0.0
     first: dict[bytes, int] = {}
     for i, row in enumerate(rows):
@@ -58,6 +58,7 @@ def _distinct(X: Points) -> IntArray:
 
 
 def _stored_rows(X: Points) -> list[bytes]:
+    """Return the stored entries of each sparse row as bytes, without zeros."""
     X = X.copy()
     X.sum_duplicates()
     X.eliminate_zeros()
@@ -66,11 +67,13 @@ def _stored_rows(X: Points) -> list[bytes]:
 
 
 def _uniform(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
+    """Return different rows drawn at random."""
     drawn = rng.permutation(n_rows(X))[: _DRAWS_EACH * count]
     return X[drawn[_distinct(X[drawn])[:count]]]
 
 
 def _sample(X: Points, most: int, rng: np.random.RandomState) -> Points:
+    """Return at most `most` rows drawn at random, in their order."""
     return X if n_rows(X) <= most else X[np.sort(rng.permutation(n_rows(X))[:most])]
 
 
@@ -78,8 +81,8 @@ def _sample(X: Points, most: int, rng: np.random.RandomState) -> Points:
 
 
 def _kmeans(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
-    """Return centres of clusters of a sample; they are dense even where the rows are sparse."""
-    from sklearn.cluster import KMeans  # takes long to load
+    """Return the centres of clusters of a sample; they are dense even where the rows are sparse."""
+    from sklearn.cluster import KMeans  # its import is slow
 
     sample = _sample(X, max(_KMEANS_ROWS, _KMEANS_ROWS_EACH * count), rng)
     distinct = _distinct(sample)
@@ -88,7 +91,7 @@ def _kmeans(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -
     model = KMeans(count, n_init=1, max_iter=_KMEANS_ITERATIONS, random_state=rng)
     with one_blas_thread(), warnings.catch_warnings():  # its many small products are 8 times slower in threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # where centres coincide; repeats are dropped
-        centres = model.fit(sample.astype(np.float64)).cluster_centers_  # in float32 its distances cancel
+        centres = model.fit(sample.astype(np.float64)).cluster_centers_  # in float32 its distances lose digits
     return centres[_distinct(centres)]
 
 
@@ -96,15 +99,16 @@ def _kmeans(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -
 
 
 def _rpcholesky(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
+    """Return rows of a sample, chosen by randomly pivoted Cholesky."""
     sample = _sample(X, max(count, memory_budget() // (count * 8)), rng)
     pivots = _Pivoting(kernel, sample, count).run(rng)
-    return sample[pivots] if len(pivots) else _uniform(kernel, X, 1, rng)  # no row has a length
+    return sample[pivots] if len(pivots) else _uniform(kernel, X, 1, rng)  # k(x, x) = 0 for all rows
 
 
 class _Pivoting:
     """Partial Cholesky of K with pivots drawn in proportion to the residual diagonal (Chen et al., 2022).
 
-    Several are drawn at once and rejected with the probability that makes the outcome the same as one by one
+    Several are drawn at once and rejected with the probability that gives the same distribution as one after the other
     (Epperly, Tropp and Webber, 2024, alg. 2). For an indefinite kernel negative residuals count as zero.
     """
 
@@ -124,6 +128,7 @@ class _Pivoting:
         return self.pivots
 
     def _draw(self, rng: np.random.RandomState) -> IntArray:
+        """Draw rows in proportion to their residuals."""
         sums = np.cumsum(self.residual)
         values = rng.random_sample(_DRAWN) * sums[-1]
         last = np.searchsorted(sums, sums[-1])
@@ -131,6 +136,7 @@ class _Pivoting:
         return np.asarray(drawn)
 
     def _accept(self, drawn: IntArray, rng: np.random.RandomState) -> tuple[IntArray, Array]:
+        """Return the drawn rows that are accepted, and the Cholesky factor of their residual kernel matrix."""
         rows, done = self.X[drawn], self.factor[drawn, : len(self.pivots)]
         S = PointBlocks(self.kernel, rows, np.float64).against(rows) - done @ done.T
         S = np.where(drawn == drawn[:, None], self.residual[drawn], S)  # exact, so that no row is taken twice
@@ -140,7 +146,7 @@ class _Pivoting:
         return drawn[places], lower
 
     def _eliminate(self, chosen: IntArray, lower: Array, threads: int) -> None:
-        """Append the columns of the chosen pivots to the factor, and take them out of the residual."""
+        """Append the columns of the chosen pivots to the factor, and subtract their part from the residual."""
         first, after = len(self.pivots), len(self.pivots) + len(chosen)
         done = self.factor[chosen, :first].T.copy()
 
@@ -157,9 +163,10 @@ class _Pivoting:
 
 
 def _take_in_order(S: Array, thresholds: Array, most: int) -> tuple[IntArray, Array]:
-    """Walk down the diagonal of S, take a row if what the rows taken before leave of it exceeds its threshold.
+    """Go down the diagonal of S and take a row if its residual after the rows taken before exceeds its threshold.
 
-    S is (b, b), symmetric, and overwritten. Return the places taken, (a,), and the Cholesky factor of S there, (a, a).
+    S is (b, b), symmetric, and overwritten. Return the positions taken, (a,), and the Cholesky factor of S there, (a,
+    a).
     """
     taken: list[int] = []
     columns = np.zeros((len(S), min(most, len(S))))
@@ -180,9 +187,9 @@ def _take_in_order(S: Array, thresholds: Array, most: int) -> tuple[IntArray, Ar
 class AldDictionary:
     """Points of a stream that are not nearly linear combinations of earlier ones in feature space.
 
-    A row joins if its squared distance from the span of the dictionary, k(x, x) - k_m^T K_mm^-1 k_m, exceeds nu times
-    the mean of k(x, x) over the rows up to it (Engel, Mannor and Meir, 2004). The outcome does not depend on how the
-    stream is cut into chunks. Where nu is so small that rounding would decide, 1e-10 k(x, x) is the threshold.
+    A row is added if its squared distance from the span of the dictionary, k(x, x) - k_m^T K_mm^-1 k_m, exceeds nu
+    times the mean of k(x, x) over the rows up to it (Engel, Mannor and Meir, 2004). The result does not depend on how
+    the stream is split into chunks. Where nu is so small that rounding would decide, the threshold is 1e-10 k(x, x).
     """
 
     def __init__(self, kernel: Kernel, nu: float, limit: int) -> None:
@@ -199,7 +206,7 @@ class AldDictionary:
         return {**self.__dict__, "_blocks": None}
 
     def extend(self, X: Points) -> bool:
-        """Offer rows in order; return whether the dictionary grew."""
+        """Examine rows in order and add those that are new; return whether the dictionary grew."""
         before = len(self)
         if before >= self.limit:
             return False
@@ -209,11 +216,12 @@ class AldDictionary:
         return len(self) > before
 
     def _offer(self, X: Points) -> None:
+        """Examine some rows together and add those that exceed their thresholds."""
         own = self.kernel.diagonal(X)
         thresholds = self._thresholds(own)
         B = self._coordinates(X)  # (m, n)
         residual = own - np.einsum("ij,ij->j", B, B)
-        novel = np.flatnonzero(residual > thresholds)  # a residual never grows: the others are settled
+        novel = np.flatnonzero(residual > thresholds)  # a residual never grows, so the others need no further check
         if len(novel) == 0:
             return
         rows, B = X[novel], B[:, novel]
@@ -223,6 +231,7 @@ class AldDictionary:
         self._append(rows[places], B[:, places], lower)
 
     def _thresholds(self, own: Array) -> Array:
+        """Return the threshold of each row, and include the rows in the mean of k(x, x)."""
         sums = np.cumsum(np.concatenate([[self._sum], own]))[1:]
         means = sums / (self._seen + 1 + np.arange(len(own)))
         self._sum, self._seen = float(sums[-1]), self._seen + len(own)
@@ -230,7 +239,9 @@ class AldDictionary:
         return np.maximum(thresholds, 0.0)
 
     def _coordinates(self, X: Points) -> Array:
-        """Return L^-1 k(points, X), (m, n): its columns' squared lengths are what the dictionary explains."""
+        """Return L^-1 k(points, X), (m, n): the squared length of a column is the part of the row in the dictionary's
+        span.
+        """
         if self.points is None:
             return np.empty((0, n_rows(X)))
         if self._blocks is None:
@@ -239,6 +250,7 @@ class AldDictionary:
         return np.asarray(solve_triangular(self._factor, against, lower=True, check_finite=False))
 
     def _append(self, rows: Points, B: Array, lower: Array) -> None:
+        """Add rows to the dictionary and to its Cholesky factor."""
         above = np.zeros((len(self), len(lower)))
         self._factor = np.block([[self._factor, above], [B.T, lower]])
         if self.points is not None:
@@ -248,7 +260,7 @@ class AldDictionary:
 
 
 def _ald(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
-    """Return the dictionary after one pass, and after further ones with ever smaller nu while there is room."""
+    """Return the dictionary after one pass, and after further passes with smaller nu while there is room."""
     dictionary = AldDictionary(kernel, _FIRST_NU, count)
     dictionary.extend(X)
     while len(dictionary) < count and dictionary.nu > _LEAST_NU:
@@ -264,7 +276,7 @@ def _greedy_kpca(kernel: Kernel, X: Points, count: int, rng: np.random.RandomSta
     """Return the rows of a sample that, one by one, lower its mean squared reconstruction error most."""
     sample = _sample(X, min(max(_GREEDY_ROWS, count), int(np.sqrt(memory_budget() / 8))), rng)
     chosen = greedy_rows(kernel, sample, min(count, n_rows(sample)))
-    return sample[chosen] if chosen else _uniform(kernel, X, 1, rng)  # no row has a length
+    return sample[chosen] if chosen else _uniform(kernel, X, 1, rng)  # k(x, x) = 0 for all rows
 
 
 _RULES: dict[str, Callable[[Kernel, Points, int, np.random.RandomState], Points]] = {

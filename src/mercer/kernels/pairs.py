@@ -1,7 +1,8 @@
-"""A symmetric tile used twice in one reading: T v for its rows and T^T v for its columns.
+"""Products with a symmetric tile that is read once: T v for its rows and T^T v for its columns.
 
-BLAS would pack the tile twice, which for a few vectors costs more than the arithmetic. Eight rows at a time stay in the
-first-level cache while all vectors pass by. Serial, without the interpreter lock: threads run over tiles.
+BLAS would pack the tile twice, which for a few vectors takes longer than the arithmetic. Eight rows at a time stay in
+the first-level cache while they are multiplied by all vectors. Serial, without the interpreter lock: threads run over
+tiles.
 """
 
 from mercer.arrays import Array
@@ -18,7 +19,7 @@ def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: 
     t4, t5, t6, t7 = tile[i + 4], tile[i + 5], tile[i + 6], tile[i + 7]
     for k in range(for_rows.shape[0]):
         v, column, w = for_rows[k], columns[k], for_columns[k, i : i + 8]
-        if k < 8 and i + 8 + k < tile.shape[0]:  # the next eight rows come from memory while these are used
+        if k < 8 and i + 8 + k < tile.shape[0]:  # the next eight rows are loaded from memory while these are used
             for j in range(0, tile.shape[1], 8):
                 prefetch(tile, i + 8 + k, j)
         w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
@@ -54,7 +55,7 @@ def add_both_products(
     rows: Array,  # (b, p), gets T v added
     columns: Array,  # (b, q), gets T^T v added
 ) -> None:
-    """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored one vector a row."""
+    """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
     whole = tile.shape[0] - tile.shape[0] % 8
     for i in range(0, whole, 8):
         _eight_rows(tile, i, for_columns, for_rows, rows, columns)

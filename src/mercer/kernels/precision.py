@@ -1,9 +1,9 @@
-"""Which precision kernel values need: float32 where it keeps 1e-6 of the largest eigenvalue, else float64.
+"""The precision that kernel values need: float32 where it keeps 1e-6 of the largest eigenvalue, otherwise float64.
 
-Two things go wrong in float32. The exponent of a Gaussian, a . b - |a|^2 / 2 - |b|^2 / 2, cancels where rows are long
-beside their distance: `exponent_dtype` decides that per block. And where kernel values differ by little from each other
-(a wide Gaussian, rows far from the origin under a linear kernel), their own rounding is as large as what is left after
-centring: `enough_precision` measures that on some rows before any tile is made.
+float32 has two problems. The exponent of a Gaussian, a . b - |a|^2 / 2 - |b|^2 / 2, loses digits where rows are long
+compared with their distance: `exponent_dtype` decides that per block. And where kernel values differ little from each
+other (a wide Gaussian, rows far from the origin under a linear kernel), their rounding errors are as large as what is
+left after centring: `enough_precision` measures that on some rows before any tile is computed.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ def enough_precision(kernel: "Kernel", points: Points, dtype: Any) -> np.dtype[A
     if asked != np.float32 or points.ndim != 2 or n_rows(points) < 2:
         return asked
     some = points[:: -(-n_rows(points) // _SAMPLE_ROWS)]
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows here is not enough, or is told by the fit
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow here means float64, or is reported by the fit
         wide = _centred(_matrix(kernel, some, np.float64))
         error = _centred(_matrix(kernel, some, np.float32).astype(np.float64)) - wide
     enough = np.isfinite(error).all() and _spectral_norm(error) <= _KEPT * _spectral_norm(wide)
@@ -47,6 +47,7 @@ def enough_precision(kernel: "Kernel", points: Points, dtype: Any) -> np.dtype[A
 
 
 def _matrix(kernel: "Kernel", rows: Points, dtype: Any) -> Array:
+    """Return the kernel matrix of some rows in a precision."""
     out = np.empty((n_rows(rows), n_rows(rows)), dtype)
     prepared = kernel.prepare(rows, dtype, kernel.origin(rows))
     kernel.block(prepared, prepared, out)
@@ -56,9 +57,11 @@ def _matrix(kernel: "Kernel", rows: Points, dtype: Any) -> Array:
 
 
 def _centred(K: Array) -> Array:
+    """Return the centred matrix."""
     means = K.mean(axis=0)
     return np.asarray(K - means - means[:, None] + means.mean())
 
 
 def _spectral_norm(symmetric: Array) -> float:
+    """Return the largest absolute eigenvalue."""
     return float(np.abs(np.linalg.eigvalsh(symmetric)).max(initial=0.0))

@@ -1,11 +1,11 @@
-"""The fused Gaussian tile: a small matrix product, then a polynomial exp while the block is in cache.
+"""The Gaussian tile in one step: a small matrix product, then a polynomial exp while the block is in the cache.
 
-exp(v) = p(f) 2^n with n = round(v / ln 2) and f = v - n ln 2. The power of two is made by adding n to the
-exponent bits, so a loop over a block vectorises. Below -708 (float32: -87) the result is computed 2^64 (2^32)
-times too large and scaled down, which keeps subnormal results right and ends in an exact zero; in tiles such values
+exp(v) = p(f) 2^n with n = round(v / ln 2) and f = v - n ln 2. The power of two is computed by adding n to the exponent
+bits, so that a loop over a block uses vector instructions. Below -708 (float32: -87) the result is computed 2^64 (2^32)
+times too large and scaled down, which keeps subnormal results correct and ends in an exact zero. In tiles such values
 are exact zeros, because arithmetic with subnormal numbers is a hundred times slower.
-The exponent a . b - |a|^2 / 2 - |b|^2 / 2 cancels where rows are long and near each other. Its rounding error grows
-with the half norms, so float32 tiles of long rows compute it in float64, and only its exp in float32.
+The exponent a . b - |a|^2 / 2 - |b|^2 / 2 loses digits where rows are long and near each other. Its rounding error
+grows with the half norms, so float32 tiles of long rows compute it in float64, and only its exp in float32.
 The functions are compiled on first use, serial and without the interpreter lock: threads run over tiles.
 """
 
@@ -46,6 +46,7 @@ _ROWS, _COLUMNS = 512, 512  # a scratch block of 2 MiB in float64: stays in the 
 
 @compiled(fastmath=_FAST, inline="always")
 def _exp64(v: float) -> float:
+    """Return exp(v) for v <= 0 in float64."""
     v = max(v, -750.0)
     t = v * _LOG2E + _MAGIC64
     n = t - _MAGIC64
@@ -71,6 +72,7 @@ def _exp64(v: float) -> float:
 
 @compiled(fastmath=_FAST, inline="always")
 def _exp32(v: np.float32) -> np.float32:
+    """Return exp(v) for v <= 0 in float32."""
     v = max(v, _MIN32)
     t = v * _LOG2E32 + _MAGIC32
     n = t - _MAGIC32
@@ -91,6 +93,7 @@ def _exp32(v: np.float32) -> np.float32:
 
 @compiled(fastmath=_FAST)
 def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
+    """Write the Gaussians of inner products and half norms in float64."""
     prefer_wide_vectors()
     for i in range(dots.shape[0]):
         row, target = rows[i], out[i]
@@ -101,6 +104,7 @@ def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) 
 
 @compiled(fastmath=_FAST)
 def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
+    """Write the Gaussians of inner products and half norms in float32."""
     prefer_wide_vectors()
     for i in range(dots.shape[0]):
         row, target = rows[i], out[i]
@@ -111,7 +115,7 @@ def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) 
 
 @compiled(fastmath=_FAST)
 def _finish_short(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
-    """Exponents in float64, values in float32."""
+    """Write the Gaussians with exponents in float64 and values in float32."""
     prefer_wide_vectors()
     for i in range(dots.shape[0]):
         row, target = rows[i], out[i]
@@ -154,11 +158,13 @@ def exponential(values: Array) -> Array:
 
 @compiled(fastmath=_FAST)
 def _exp_all64(values: Array, out: Array) -> None:
+    """Write exp of every value in float64."""
     for i in range(len(values)):
         out[i] = _exp64(min(values[i], 0.0))
 
 
 @compiled(fastmath=_FAST)
 def _exp_all32(values: Array, out: Array) -> None:
+    """Write exp of every value in float32."""
     for i in range(len(values)):
         out[i] = _exp32(min(values[i], _ZERO32))

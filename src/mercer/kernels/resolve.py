@@ -1,4 +1,4 @@
-"""From what a user writes (a name, a function, an object) to a kernel object with its parameters fixed."""
+"""Convert what a user passes (a name, a function, an object) to a kernel object with its parameters fixed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _MEDIAN_ROWS = 1000  # a quarter of a million pairs give the median distance to 
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """What an estimator's parameters say about its kernel."""
+    """The parameters of an estimator that determine its kernel."""
 
     kernel: str | Callable[..., Any] | Kernel
     gamma: float  # already a number
@@ -52,7 +52,7 @@ KERNEL_NAMES = frozenset(_BY_NAME) | {"wavelet"}
 
 
 def resolve_kernel(spec: KernelSpec, X: Points) -> Kernel:
-    """Return the kernel object; a function is tried on a few rows of X to see how it wants to be called."""
+    """Return the kernel object; a function is called on a few rows of X to find out which arguments it takes."""
     if isinstance(spec.kernel, Kernel):
         return spec.kernel.bind(X.shape[1])
     if callable(spec.kernel):
@@ -65,7 +65,7 @@ def resolve_kernel(spec: KernelSpec, X: Points) -> Kernel:
 
 
 def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None) -> float:
-    """Return gamma as a number: given, 1 / n_features for None, or from the median distance."""
+    """Return gamma as a number: the given one, 1 / n_features for None, or that of the median distance."""
     if gamma == "median":
         return median_gamma(X, random_state)
     return 1.0 / X.shape[1] if gamma is None else float(gamma)
@@ -74,8 +74,8 @@ def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None
 def median_gamma(X: Points, random_state: Any = None) -> float:
     """Return 1 / (2 median distance^2) over pairs of at most 1,000 random rows.
 
-    Identical rows say nothing about the scale, so zero distances are left out; when all rows are the same, the
-    answer is 1 / n_features.
+    Zero distances are left out, because identical rows say nothing about the scale. When all rows are the same, the
+    result is 1 / n_features.
     """
     rng = np.random.default_rng(0 if random_state is None else random_state)
     rows = rng.permutation(X.shape[0])[:_MEDIAN_ROWS]
@@ -85,19 +85,20 @@ def median_gamma(X: Points, random_state: Any = None) -> float:
 
 
 def _squared_distances(X: Points) -> Array:
+    """Return the squared distances of all pairs of rows."""
     if not is_sparse(X):
         differences: Array = pdist(np.asarray(X, np.float64), "sqeuclidean")
         return differences
     norms = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
     rows, columns = np.triu_indices(X.shape[0], 1)
     squared = norms[rows] + norms[columns] - 2.0 * (X @ X.T).toarray()[rows, columns]
-    # inner products cancel: what is below their rounding is a repeated row
+    # differences of inner products lose digits: what is below their rounding is a repeated row
     return np.where(squared > 1e-12 * (norms[rows] + norms[columns]), squared, 0.0)
 
 
 def _wrap_function(function: Callable[..., Any], params: dict[str, Any], X: Points) -> Kernel:
-    """Find out whether the function takes two rows or two matrices, by calling it on a few rows both ways."""
-    count = 4 if X.shape[1] == 3 else 3  # never square, so that a plain x @ y cannot pass for a matrix function
+    """Find out whether the function takes two rows or two matrices: call it on a few rows in both ways."""
+    count = 4 if X.shape[1] == 3 else 3  # never square, so that a plain x @ y is not mistaken for a matrix function
     few, some = X[np.arange(2) % X.shape[0]], X[np.arange(count) % X.shape[0]]
     matrix, pairs = _attempt(function, few, some, params), PairFunction(function, params)
     if np.shape(matrix) != (2, count):
@@ -112,6 +113,7 @@ def _wrap_function(function: Callable[..., Any], params: dict[str, Any], X: Poin
 
 
 def _attempt(function: Callable[..., Any], A: Points, B: Points, params: dict[str, Any]) -> Any:
+    """Return what the function returns for two matrices; None if it fails."""
     try:
         return np.asarray(function(A, B, **params), np.float64)
     except Exception:  # the user's function may fail in any way on matrices; rows are tried next

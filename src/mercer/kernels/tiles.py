@@ -1,7 +1,7 @@
-"""The only place that makes kernel blocks: by byte budget, in threads, symmetric ones once.
+"""The only module that computes kernel blocks: within a limit of bytes, in threads, symmetric ones once.
 
 Compiled code and BLAS run on one thread inside a tile; threads run over tiles. That is faster than a threaded BLAS on
-blocks of this size, and safe under fork.
+blocks of this size, and safe after a fork.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ TILE_BYTES = 32 * 2**20
 _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _SLAB_BYTES = 32 * 2**20
 _LINE = 64  # bytes of a cache line
-_FEW_VECTORS = 18  # up to here one reading of a tile beats two matrix products
+_FEW_VECTORS = 18  # up to here reading a tile once is faster than two matrix products
 
 Item = TypeVar("Item")
 
@@ -29,24 +29,25 @@ Item = TypeVar("Item")
 def memory_budget() -> int:
     """Return how many bytes a kernel matrix may take: 1.75 times scikit-learn's `working_memory` setting.
 
-    That is 1.75 GiB by default, so that a fit stays below 2 GiB with all that it needs beside the matrix.
+    This is 1.75 GiB by default, so that a fit stays below 2 GiB with everything that it needs beside the matrix.
     """
     return int(1.75 * get_config()["working_memory"] * 2**20)
 
 
 def row_slices(n: int, bytes_per_row: int, budget: int = TILE_BYTES) -> list[slice]:
-    """Cut n rows into consecutive slices, each within the budget and none empty."""
+    """Divide n rows into consecutive slices, each within the budget and none empty."""
     step = max(1, budget // max(1, bytes_per_row))
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
 @cache
 def _controller() -> ThreadpoolController:
+    """Return the controller of the BLAS threads; finding the libraries takes long, so it is done once."""
     return ThreadpoolController()
 
 
 def available_threads(n_jobs: int | None = None) -> int:
-    """Return the number of worker threads: BLAS's own number unless `n_jobs` says otherwise."""
+    """Return the number of worker threads: that of BLAS, unless `n_jobs` is given."""
     blas = max((lib["num_threads"] for lib in _controller().select(user_api="blas").info()), default=1)
     if n_jobs is None:
         return int(blas)
@@ -56,16 +57,16 @@ def available_threads(n_jobs: int | None = None) -> int:
 def one_blas_thread() -> Any:
     """Return a context in which BLAS runs on one thread, for work whose parallelism is over tiles.
 
-    Entered once around a whole solve: idle BLAS workers spin for a while after each threaded call, and would take the
-    processor from the threads over tiles.
+    It is entered once around a whole solve: idle BLAS threads keep a processor busy for a while after each threaded
+    call, which would slow down the threads over tiles.
     """
     return _controller().limit(limits=1, user_api="blas")
 
 
 def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], threads: int) -> None:
-    """Call work(worker, item) for all items; `worker` tells which scratch space the call may use.
+    """Call work(worker, item) for all items; `worker` says which scratch space the call may use.
 
-    Items are dealt out in turn, not to whoever is free: sums over a worker's items then never depend on timing.
+    Items are assigned in turn, not to the first free worker, so that sums over a worker's items never depend on timing.
     """
     if threads == 1:
         for item in items:
@@ -77,13 +78,14 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
             work(worker, item)
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        list(pool.map(loop, range(threads)))  # list: raises what a worker raised
+        list(pool.map(loop, range(threads)))  # list: raises the exception of a worker
 
 
 class PointBlocks:
-    """A kernel bound to its points: k(X, points) for any rows X, a tile at a time.
+    """A kernel bound to its points: k(X, points) for any rows X, one tile at a time.
 
-    `dtype` is the precision of the tiles: float64 also where float32 is asked for but loses too much on these points.
+    `dtype` is the precision of the tiles. It is float64 also where float32 is asked for but loses too much on these
+    points.
     """
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
@@ -104,7 +106,7 @@ class PointBlocks:
         self.kernel.block(self.rows[I], self.rows[J], out)
 
     def for_each_chunk(self, X: Points, work: Callable[[slice, Array], None], threads: int = 1) -> None:
-        """Call work(rows, k(X[rows], points)) for chunks of X that fit one tile for all threads together."""
+        """Call work(rows, k(X[rows], points)) for chunks of X; the blocks of all threads together fit in one tile."""
         stays_sparse = is_sparse(X) and self._origin is None
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
@@ -113,14 +115,14 @@ class PointBlocks:
 
 
 class _Slab:
-    """Space for tiles, in large pieces: these come in large pages, which are far cheaper."""
+    """Memory for tiles, allocated in large pieces: the system provides these in large pages, which are much faster."""
 
     def __init__(self, dtype: Any) -> None:
         self._dtype = dtype
         self._rest = _aligned(0, dtype)
 
     def take(self, count: int) -> Array:
-        """Return uninitialised space for `count` numbers."""
+        """Return uninitialised memory for `count` numbers."""
         if len(self._rest) < count:
             self._rest = _aligned(max(count, _SLAB_BYTES // self._dtype.itemsize), self._dtype)
         taken, self._rest = self._rest[:count], self._rest[count:]
@@ -128,7 +130,7 @@ class _Slab:
 
 
 class SymmetricTiles:
-    """K = k(points, points) as upper tiles: each serves K V and K^T V; held if they fit the budget, else remade."""
+    """K = k(points, points) as upper tiles, each used for K V and K^T V; kept if they fit, or else recomputed."""
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any, budget: int, threads: int = 1) -> None:
         self.blocks = PointBlocks(kernel, points, dtype)
@@ -143,6 +145,7 @@ class SymmetricTiles:
         self.held = total * self.dtype.itemsize <= budget
 
     def _make(self, I: slice, J: slice, space: Array) -> Array:
+        """Compute one tile in the given memory."""
         tile = space[: _length(I) * _length(J)].reshape(_length(I), _length(J))
         self.blocks.between(I, J, tile)
         if I == J and self.blocks.kernel.unit_diagonal:
@@ -171,7 +174,7 @@ class SymmetricTiles:
         return self._products([V.astype(self.dtype, copy=False)])[0]
 
     def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
-        """Return K V and, from float64 sums throughout, K w; w is (n,)."""
+        """Return K V and K w; the sums of K w are in float64; w is (n,)."""
         wide = w.astype(np.float64, copy=False)[:, None]
         if self.dtype == np.float64:
             product = self.product(np.column_stack([V, wide]))
@@ -180,8 +183,8 @@ class SymmetricTiles:
         return product, means[:, 0]
 
     def _products(self, factors: list[Array]) -> list[Array]:
-        """Return K V for several V, each in its own precision, in one visit of the tiles."""
-        rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector a row
+        """Return K V for several V, each in its own precision, with one visit of the tiles."""
+        rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
         sums = [[[_aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
@@ -204,7 +207,7 @@ class SymmetricTiles:
         return out
 
     def dense(self) -> Array:
-        """Return the whole matrix, and keep no tiles beside it; the caller knows that it fits."""
+        """Return the whole matrix, and keep no tiles beside it; the caller has checked that it fits."""
         out = np.empty(self.shape, self.dtype)
         self.held = bool(self._tiles)
 
@@ -218,12 +221,12 @@ class SymmetricTiles:
 
 
 def _joined(of_workers: Sequence[list[Array]]) -> Array:
-    """Add up what the workers summed, strip by strip, always in the same order; return (n, b)."""
+    """Add the sums of all workers, strip by strip, always in the same order; return (n, b)."""
     return np.concatenate([sum(parts) for parts in zip(*of_workers, strict=True)], axis=1).T
 
 
 def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array) -> None:
-    """Add T v to `rows` and T^T v to `columns` (float64), for vectors v that stand one a row, (b, p) and (b, q)."""
+    """Add T v to `rows` and T^T v to `columns` (float64), for vectors v stored one per row, (b, p) and (b, q)."""
     if len(at_rows) > _FEW_VECTORS:
         rows += at_columns @ tile.T
         columns += at_rows @ tile
@@ -240,22 +243,24 @@ def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, colum
 
 
 def _aligned_copy(vectors: Array) -> Array:
+    """Return a copy that starts at a cache line."""
     copy = _aligned(vectors.size, vectors.dtype).reshape(vectors.shape)
     copy[...] = vectors
     return copy
 
 
 def _length(strip: slice) -> int:
+    """Return the number of rows of a strip."""
     return int(strip.stop - strip.start)
 
 
 def _strips(n: int) -> list[slice]:
-    """Cut n rows into strips; only the last is shorter, so that rows of tiles start at whole cache lines."""
+    """Divide n rows into strips; only the last is shorter, so that rows of tiles start at whole cache lines."""
     return [slice(i, min(i + _EDGE, n)) for i in range(0, n, _EDGE)] or [slice(0, 0)]
 
 
 def _aligned(count: int, dtype: Any) -> Array:
-    """Return an uninitialised vector that starts at a cache line: loads across two lines take twice as long."""
+    """Return an uninitialised vector that starts at a cache line: a load that crosses a line takes twice as long."""
     raw = np.empty(count * np.dtype(dtype).itemsize + _LINE, np.uint8)
     first = -raw.ctypes.data % _LINE
     aligned: Array = raw[first : first + count * np.dtype(dtype).itemsize].view(dtype)

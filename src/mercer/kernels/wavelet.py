@@ -166,7 +166,7 @@ class Wavelet(Kernel):
         axes = tuple(range(1, rows.ndim))
         for shape in reversed(lengths[:-1]):
             rows = pywt.idwtn({"a" * len(axes): rows}, self.wavelet, _MODE, axes)
-            rows = rows[(slice(None), *map(slice, shape))]  # an odd length was padded by one on the way down
+            rows = rows[(slice(None), *map(slice, shape))]  # an odd length was padded by one
         return rows.reshape(len(F), -1)
 
     def _lengths(self, n_features: int) -> list[tuple[int, ...]]:
