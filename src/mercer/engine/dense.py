@@ -1,4 +1,4 @@
-"""Leading eigenpairs of a matrix that is there, by LAPACK, with the checks that its subset drivers need."""
+"""Leading eigenpairs of a matrix in memory, by LAPACK, with the checks that its subset drivers need."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
@@ -11,7 +11,7 @@ _PROBE_STEPS = 24
 def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
     """Return the largest eigenvalues, descending, and their vectors; K is overwritten.
 
-    The subset driver can return too few pairs on near-identity matrices, or fail: then the full one decides.
+    The subset driver can fail, or return too few pairs for matrices near the identity. Then the full driver is used.
     """
     n = len(K)
     if n_pairs < n:
@@ -28,7 +28,7 @@ def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
 
 
 def lowest_ritz_value(K: Array, seed: int = 0) -> float:
-    """Return an upper bound of the smallest eigenvalue from a few Lanczos steps: cheap, and tight at the extremes."""
+    """Return an upper bound of the smallest eigenvalue from a few Lanczos steps: fast, and tight at the extremes."""
     v = np.random.default_rng(seed).standard_normal(len(K))
     basis = [v / np.linalg.norm(v)]
     for _ in range(min(_PROBE_STEPS, len(K)) - 1):

@@ -1,4 +1,4 @@
-"""Gain rules of the Hebbian algorithms: what a component's step is multiplied by, at a time and for an eigenvalue."""
+"""Gain rules of the Hebbian algorithms: the factor of a component's step, which depends on time and eigenvalue."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from mercer.arrays import Array
 
-_FLOOR = 1e-6  # of the largest eigenvalue estimate: what lies below is noise at the start of a run
+_FLOOR = 1e-6  # of the largest eigenvalue estimate: smaller ones are noise at the start of a run
 
 
 @dataclass(frozen=True)
 class ConstantGain:
-    """eta_t = eta0: KHA as Kim, Franz and Schoelkopf ran it; never settles, always adapts."""
+    """KHA with eta_t = eta0, as Kim, Franz and Schoelkopf used it; it never converges fully, and always adapts."""
 
     eta0: float
 
@@ -26,7 +26,7 @@ class ConstantGain:
 
 @dataclass(frozen=True)
 class TimeGain(ConstantGain):
-    """eta_t = eta0 l / (t + l): KHA/t."""
+    """KHA/t with eta_t = eta0 l / (t + l)."""
 
     def factor(self, t: Array, length: int) -> Array:
         """Return l / (t + l)."""
@@ -35,10 +35,10 @@ class TimeGain(ConstantGain):
 
 @dataclass(frozen=True)
 class EigenvalueGain(TimeGain):
-    """eta_i = eta0 |lambda| / lambda_i l / (t + l) [guenter2006, eq. 12]: KHA/et."""
+    """KHA/et with eta_i = eta0 |lambda| / lambda_i l / (t + l) [guenter2006, eq. 12]."""
 
     def base(self, eigenvalues: Array) -> Array:
-        """Return eta0 |lambda| / lambda_i, with tiny and zero estimates raised to a floor."""
+        """Return eta0 |lambda| / lambda_i; very small estimates and zeros are replaced by a lower limit."""
         largest = float(eigenvalues.max(initial=0.0))
         if largest == 0.0:
             return np.full(len(eigenvalues), self.eta0)
@@ -47,11 +47,11 @@ class EigenvalueGain(TimeGain):
 
 @dataclass(frozen=True)
 class MetaGain(EigenvalueGain):
-    """KHA/et's gains times exp(rho), where rho follows stochastic meta-descent [guenter2006, eqs. 15-21]: KHA-SMD."""
+    """KHA-SMD: the gains of KHA/et times exp(rho), with rho by stochastic meta-descent [guenter2006, eqs. 15-21]."""
 
     rate: float = 0.05
     decay: float = 0.99
-    lowest: float = -np.inf  # log-gain at which a row's meta-descent starts anew; never, in the paper
+    lowest: float = -np.inf  # log-gain at which a row's meta-descent starts again; never, in the paper
 
 
 Gain = ConstantGain

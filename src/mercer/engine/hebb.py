@@ -1,15 +1,15 @@
-"""Hebbian learning, b samples at a time, exactly.
+"""Hebbian learning with blocks of b samples; the result is exactly that of single steps.
 
-A Hebbian step left-multiplies the weights by a small matrix and injects one vector. So after any number of steps the
-weights are a small matrix Z times the weights at the start of the block and the samples of the block:
+A Hebbian step multiplies the weights by a small matrix from the left and adds one vector. So after any number of steps
+the weights are a small matrix Z times the weights at the start of the block and the samples of the block:
 
     W = Z [W0; x_1; ...; x_b],     y_j = Z [W0; X] x_j = Z h_j,     h_j = [W0; X] x_j,  (r + b,)
 
-and b steps cost one recursion on Z (r, r + b) between two matrix products. The same holds in feature space, where W0 is
+and b steps need one recursion on Z (r, r + b) between two matrix products. The same holds in feature space, where W0 is
 A Phi' and X X^T the kernel block K'_SS. lt() keeps the lower triangle; lt(y y^T) Z = y * cumsum(y * Z), row by row,
 so a step is O(r (r + b)).
 
-All functions return the number of steps that went well: fewer than b means that step diverged (see `_BLOWN`), and
+All functions return the number of successful steps. Fewer than b means that the next step diverged (see `_BLOWN`), and
 that the caller must not use the result.
 """
 
@@ -18,10 +18,10 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.kernels.compiled import compiled
 
-# A row's own weights are multiplied by 1 - gain y^2: beyond 2 they grow with alternating signs. Transients go
-# a little further; at 4 a run does not come back.
+# A row's own weights are multiplied by 1 - gain y^2: beyond 2 they grow with alternating signs. For a short time this
+# can be exceeded a little; a run that reaches 4 does not recover.
 _BLOWN = 4.0
-# |w_i|^2 tends to 1; a row that grows far beyond lets meta-descent shrink its gain to nothing, and stays.
+# |w_i|^2 tends to 1; for a row that grows far beyond, meta-descent lowers its gain to nearly 0, and the row stays long.
 _LARGE = 6.0
 _LOG2 = 0.6931471805599453
 
@@ -120,7 +120,7 @@ def smd_block(
     factor: Array,  # (b,), l / (t + l) times sample weight
     rate: float,  # mu
     decay: float,  # xi
-    lowest: float,  # log-gain at which meta-descent of a row starts anew
+    lowest: float,  # log-gain at which meta-descent of a row starts again
     rho: Array,  # (r,), log-gains, changed
     gram_aa: Array,  # (r, r), A K' A^T, changed
     gram_ab: Array,  # (r, r), A K' B^T, changed
@@ -129,9 +129,9 @@ def smd_block(
 ) -> int:
     """Run stochastic meta-descent on the gains [guenter2006, eqs. 15-21, Algorithm 1].
 
-    The inner product in eq. 16 needs only A K' A^T and A K' B^T, which are carried along, so no step touches a vector
-    of length l. One step changes a log-gain by at most log 2. Where a log-gain falls below `lowest` (minus infinity for
-    the paper's algorithm), the row goes on with the gain of KHA/et and B = 0.
+    The inner product in eq. 16 needs only A K' A^T and A K' B^T, which are updated in each step, so that no step uses
+    a vector of length l. One step changes a log-gain by at most log 2. Where a log-gain falls below `lowest` (minus
+    infinity for the paper's algorithm), the row continues with the gain of KHA/et and B = 0.
     """
     r, size = len(base), Z.shape[1]
     ya, ua, yb = np.empty(size), np.empty(size), np.empty(size)
@@ -152,7 +152,7 @@ def smd_block(
             if not abs(change) < np.inf:
                 return j
             rho[i] += min(max(change, -_LOG2), _LOG2)
-            if rho[i] < lowest:  # a row that hardly moves has nothing to learn its gain from
+            if rho[i] < lowest:  # a row that hardly changes gives no information about its gain
                 rho[i], u[i] = 0.0, 0.0
                 Z[r + i, :used], G[r + i] = 0.0, 0.0
             gain[i] = np.exp(rho[i]) * base[i] * factor[j]
@@ -183,7 +183,7 @@ def _smd_gram(
     decay: float,
     own: float,
 ) -> None:
-    """Carry Sigma K' A^T through one step: G <- N G M^T + (N s) c_A^T + c (M y)^T + k'(x, x) c c_A^T."""
+    """Update Sigma K' A^T by one step: G <- N G M^T + (N s) c_A^T + c (M y)^T + k'(x, x) c c_A^T."""
     r = len(gain)
     ya, ua, yb, sums = np.zeros(r + 1), np.zeros(r + 1), np.zeros(r + 1), np.zeros(2 * r)
     rows = np.empty((2 * r, r + 1))  # [G s]: both are multiplied by N

@@ -1,8 +1,8 @@
 """Block Krylov iteration for the leading eigenpairs of a symmetric operator that is only known by its products.
 
 One step multiplies the newest block by K', orthogonalises it against all earlier ones, and solves the small projected
-problem [Golub and Underwood 1977; Musco and Musco 2015]. All blocks stay in the basis, so five to ten steps suffice
-where power iteration needs hundreds; a thick restart [Wu and Simon 2000] bounds the basis.
+problem [Golub and Underwood 1977; Musco and Musco 2015]. All blocks stay in the basis, so five to ten steps are enough
+where power iteration needs hundreds. A thick restart [Wu and Simon 2000] limits the size of the basis.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from scipy.linalg import qr, solve_triangular
 from mercer.arrays import Array, IntArray
 from mercer.events import SILENT, Channel
 
-_SMALLEST_BASIS = 48  # fewer vectors save nothing
+_SMALLEST_BASIS = 48  # a smaller basis saves nothing
 
 Product = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
 class KrylovResult:
-    """Eigenpairs with their residual norms, and how far the spectrum reaches."""
+    """Eigenpairs with their residual norms, and a bound of the smallest eigenvalue."""
 
     values: Array  # (r,), descending (by modulus where that was asked for)
     vectors: Array  # (n, r)
@@ -34,9 +34,9 @@ class KrylovResult:
 
 @dataclass
 class _Basis:
-    """Orthonormal rows Q, the projection T = Q K' Q^T, and the newest block, whose products are yet to come."""
+    """Orthonormal rows Q, the projection T = Q K' Q^T, and the newest block, whose products are not computed yet."""
 
-    Q: Array  # (capacity, n), one basis vector a row
+    Q: Array  # (capacity, n), one basis vector per row
     T: Array  # (capacity, capacity)
     done: int  # rows of Q whose products are in T
     size: int  # rows of Q in use, the newest block included
@@ -44,6 +44,7 @@ class _Basis:
 
     @classmethod
     def begin(cls, start: Array, capacity: int) -> "_Basis":
+        """Return a basis that consists of one block."""
         n, block = start.shape
         basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, block)
         basis.Q[:block] = np.linalg.qr(start)[0].T
@@ -51,12 +52,14 @@ class _Basis:
 
     @property
     def newest(self) -> Array:
+        """The newest block, (b, n)."""
         return self.Q[self.done : self.size]
 
     def absorb(self, product: Array) -> Array:
-        """Put the products of the newest block, (b, n), into T; return what is left of them outside the basis.
+        """Put the products of the newest block, (b, n), into T; return the part of them outside the basis.
 
-        K' is symmetric, so only the newest block and the one before it (after a restart: all) can take part.
+        K' is symmetric, so only the newest block and the one before it (after a restart: all) have inner products
+        with them.
         """
         used = self.Q[self.near : self.size]
         projected = product @ used.T
@@ -73,7 +76,7 @@ class _Basis:
         block, R = block[keep], R[keep]
         if len(block) == 0:
             return np.asarray(R)
-        # once more: after the first pass small rows are no longer orthogonal to the basis
+        # a second time: after the first, small rows are not orthogonal to the basis
         used = self.Q[: self.size]
         block, correction = _orthonormal(block - (block @ used.T) @ used)
         self.near, self.done, self.size = self.done, self.size, self.size + len(block)
@@ -81,7 +84,7 @@ class _Basis:
         return np.asarray(correction @ R)
 
     def restart(self, values: Array, rotation: Array) -> None:
-        """Replace all finished rows by Ritz vectors (a thick restart); the newest block stays newest."""
+        """Replace all finished rows by Ritz vectors (a thick restart); the newest block stays the newest."""
         kept, newest = len(values), self.newest.copy()
         self.Q[:kept] = rotation.T @ self.Q[: self.done]
         self.T[:kept, :kept] = np.diag(values)
@@ -101,7 +104,7 @@ def block_krylov(
     select: Literal["largest", "modulus"] = "largest",
     channel: Channel = SILENT,
 ) -> KrylovResult:
-    """Return the leading eigenpairs of the operator; stops on residuals, on stagnation, or after max_iter products."""
+    """Return the leading eigenpairs of the operator; stop by residuals, by stagnation, or after max_iter products."""
     n, block = start.shape
     basis = _Basis.begin(start, min(n, max(12 * block, n_pairs + 6 * block, _SMALLEST_BASIS)))
     best, lowest, stalled = np.inf, np.inf, 0
@@ -129,7 +132,7 @@ def block_krylov(
 
 def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
     """Return orthonormal rows Q and R with remainder = R^T Q; at most `room` rows, the dimensions that are left."""
-    if room < len(remainder):  # the basis is about to fill the whole space: what exceeds it is rounding
+    if room < len(remainder):  # the basis nearly fills the whole space: the rest is rounding
         U, sizes, rows = np.linalg.svd(remainder, full_matrices=False)
         return rows[:room], (U * sizes).T[:room]
     columns, R = qr(remainder.T, mode="economic", overwrite_a=True, check_finite=False)
@@ -137,14 +140,15 @@ def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
 
 
 def _orthonormal(block: Array) -> tuple[Array, Array]:
-    """Return Q, R with block = R^T Q for rows that are nearly orthonormal already, which is cheap by Cholesky."""
+    """Return Q, R with block = R^T Q for rows that are nearly orthonormal, for which Cholesky is fast."""
     try:
         lower = np.linalg.cholesky(block @ block.T)
-    except np.linalg.LinAlgError:  # a row was all rounding: the safe way
+    except np.linalg.LinAlgError:  # a row was only rounding: QR is safe
         columns, R = np.linalg.qr(block.T)
         return columns.T, R
     return solve_triangular(lower, block, lower=True, check_finite=False), lower.T
 
 
 def _order(values: Array, select: str) -> IntArray:
+    """Return the positions of the eigenvalues, the wanted ones first."""
     return np.argsort(-(np.abs(values) if select == "modulus" else values), kind="stable")

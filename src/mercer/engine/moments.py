@@ -1,8 +1,8 @@
-"""Weighted first and second moments of rows: added, subtracted, faded, merged and moved to other coordinates.
+"""Weighted first and second moments of rows: added, subtracted, reduced in weight, merged, and mapped.
 
-Rows are taken about a fixed reference near their mean. Sums of products about a far origin cancel when they are
-centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. All is float64: sums of many
-small squares in float32 lose more than six digits.
+Rows are measured from a fixed reference near their mean. Sums of products about a far origin lose digits when they are
+centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. Everything is in float64: sums
+of many small squares in float32 lose more than six digits.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ import numpy as np
 from mercer.arrays import Array
 
 _FAR = 0.99  # share of the second moment that is due to the mean's distance from the reference, where it is moved
-_LEAST_WEIGHT = 1e-200  # lighter rows count as forgotten; products with subnormal numbers are slow
+_LEAST_WEIGHT = 1e-200  # rows with less weight are ignored; products with subnormal numbers are slow
 
 
 @dataclass
@@ -33,10 +33,10 @@ class Moments:
         return cls(reference, np.zeros(m), np.zeros((m, m)))
 
     def add_block(self, Z: Array, own: Array, weights: Array | None = None) -> None:
-        """Add rows Z, (b, m), float64, which are overwritten; `own` is k(x, x), (b,), and no weights are ones.
+        """Add rows Z, (b, m), float64, which are overwritten; `own` is k(x, x), (b,); default weights are 1.
 
-        Z^T Z of one array with itself is computed by BLAS's symmetric update, which does half the work. (Through scipy
-        it would hold the interpreter lock, and keep other threads waiting.)
+        Z^T Z of one array with itself is computed by the symmetric update of BLAS, which does half the work. (Through
+        scipy it would keep the interpreter lock, and other threads would wait.)
         """
         first = self.weight == 0.0
         Z -= self.reference
@@ -60,7 +60,7 @@ class Moments:
             self.product += product
 
     def add(self, other: "Moments", sign: float = 1.0) -> None:
-        """Add the moments of other rows in the same coordinates; with sign=-1 take them out again."""
+        """Add the moments of other rows in the same coordinates; with sign=-1 subtract them."""
         other = other.about(self.reference)
         self.total += sign * other.total
         self.product += other.product if sign == 1.0 else sign * other.product
@@ -69,7 +69,7 @@ class Moments:
         self.own += sign * other.own
 
     def faded(self, factor: float) -> "Moments":
-        """Return the moments with all weights multiplied by a factor; itself if that is one."""
+        """Return the moments with all weights multiplied by a factor; the same object if the factor is 1."""
         if factor == 1.0:
             return self
         return replace(
@@ -82,7 +82,7 @@ class Moments:
         )
 
     def about(self, reference: Array) -> "Moments":
-        """Return the same moments about another reference; itself if that is the same."""
+        """Return the same moments about another reference; the same object if the reference is the same."""
         shift = self.reference - reference
         if not shift.any():
             return self
@@ -95,7 +95,7 @@ class Moments:
         )
 
     def settled(self) -> "Moments":
-        """Return the moments about a reference near the mean: itself unless the mean has gone far from it."""
+        """Return the moments about a reference near the mean: the same object unless the mean has moved far from it."""
         spread = float(np.trace(self.product))
         far = self.weight > 0 and float(self.total @ self.total) > _FAR * self.weight * spread
         return self.about(self.mean) if far else self
@@ -130,12 +130,12 @@ class Moments:
 
     @property
     def freedom(self) -> float:
-        """What an unbiased covariance divides the centred scatter by: n - 1 where all weights are one."""
+        """The divisor of the centred scatter in an unbiased covariance: n - 1 where all weights are 1."""
         return self.weight - self.squares / self.weight if self.weight > 0 else 0.0
 
 
 def fading_weights(n: int, forgetting: float, newer: int = 0) -> Array | None:
-    """Return the weights of n rows in order of time, when `newer` rows came after them; None where all are one."""
+    """Return the weights of n rows in order of time, when `newer` rows follow them; None where all weights are 1."""
     if forgetting == 1.0:
         return None
     weights = forgetting ** np.arange(newer + n - 1, newer - 1, -1, dtype=np.float64)

@@ -1,8 +1,8 @@
-"""Hebbian learning one sample at a time, on the weights themselves: what `hebb` cannot run in blocks.
+"""Hebbian learning one sample at a time, on the weights themselves, for rules that `hebb` cannot run in blocks.
 
-Explicit normalisation and hard limits are not linear in the weights, so their steps have no small matrix to collect.
-The weights are changed in place. All functions return the number of steps that went well: fewer than b means that step
-diverged, as in `hebb`, and that the caller must not use the result.
+Explicit normalisation and hard limits are not linear in the weights, so their steps cannot be collected in a small
+matrix. The weights are changed in place. All functions return the number of successful steps. Fewer than b means that
+the next step diverged, as in `hebb`, and that the caller must not use the result.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _GONE = 1e-12  # share of its length that a row must keep in Gram-Schmidt: below
 
 @compiled()
 def gha_rows(
-    X: Array,  # (b, p), one sample a row
+    X: Array,  # (b, p), one sample per row
     base: Array,  # (r,), gain of each component
     factor: Array,  # (b,), schedule times sample weight
     bound: float,  # a: no weight is larger than this after a step
@@ -67,8 +67,8 @@ def oja_rows(X: Array, base: Array, factor: Array, bound: float, W: Array, Y: Ar
 def normalised_rows(X: Array, base: Array, factor: Array, bound: float, W: Array, Y: Array) -> int:
     """Run Hebb's rule with explicit normalisation: w <- (w + gain y x) / |w + gain y x| [lecture_notes, Oja 1982].
 
-    With several components the rows of W + D y x^T go through Gram-Schmidt, so that each stays orthogonal to those
-    above it. A limit below one makes the rows shorter than one again.
+    With several components the rows of W + D y x^T are orthogonalised by Gram-Schmidt, so that each stays orthogonal to
+    those above it. A limit below one makes the rows shorter than one again.
     """
     r, p = W.shape
     for j in range(X.shape[0]):
@@ -83,7 +83,7 @@ def normalised_rows(X: Array, base: Array, factor: Array, bound: float, W: Array
             before = np.sqrt(np.dot(W[i], W[i]))
             _remove_rows_above(W, i)
             norm = np.sqrt(np.dot(W[i], W[i]))
-            if norm < 0.5 * before:  # rounding left some of them, and it is no longer small beside the row
+            if norm < 0.5 * before:  # rounding left parts of them, which are no longer small beside the row
                 _remove_rows_above(W, i)
                 norm = np.sqrt(np.dot(W[i], W[i]))
             if not (_GONE * before < norm < np.inf):

@@ -1,9 +1,9 @@
-"""How a pre-image climbs, compiled.
+"""Steps of a pre-image towards a maximum, compiled.
 
-A pre-image y of some vectors r_v = sum_e a_ve phi(e) climbs on F(y) = sum_v w_v^2 <r_v, phi(y)>^2 / k(y, y), which
-is [chin2007, eq. 27] for a single vector. A step leads towards the fixed point of F's gradient; how far along it is
-best is found without touching the rows again, because inner products with y + t step are linear in t. Serial, without
-the interpreter lock.
+A pre-image y of some vectors r_v = sum_e a_ve phi(e) is moved to increase F(y) = sum_v w_v^2 <r_v, phi(y)>^2 / k(y, y),
+which is [chin2007, eq. 27] for a single vector. A step leads towards the fixed point of F's gradient. The best length
+of the step is found without using the rows again, because inner products with y + t step are linear in t. Serial,
+without the interpreter lock.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from mercer.kernels.rbf import _exp64 as exp64
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 _NO_REORDERING = {"contract", "nnan", "ninf", "nsz"}  # the exponential rounds by adding and subtracting
-_LEAST = 1e-3  # where F is not even this share of what it would be without cancellation, that divides instead
+_LEAST = 1e-3  # where F is less than this share of its value without cancellation, the step is divided by that value
 _DOUBLINGS, _HALVINGS = 5, 8
 
 
@@ -25,7 +25,7 @@ def _heights(
     values: Array,  # (N,), k(e, y)
     pull: Array,  # (N,), written: sum_v f_v a_ve
 ) -> tuple[float, float]:
-    """Return sum_v f_v^2 with f_v = sum_e a_ve k(e, y), and what it would be if nothing cancelled."""
+    """Return sum_v f_v^2 with f_v = sum_e a_ve k(e, y), and its value if no terms cancelled."""
     prefer_wide_vectors()
     total, reach = 0.0, 0.0
     pull[:] = 0.0
@@ -44,6 +44,7 @@ def _heights(
 
 @compiled(fastmath=_NO_REORDERING)
 def _gaussian_values(dots: Array, lean: Array, t: float, half: Array, half_own: float, values: Array) -> None:
+    """Write the Gaussian kernel values at y + t step."""
     prefer_wide_vectors()
     for e in range(len(dots)):
         values[e] = exp64(min(dots[e] + t * lean[e] - half[e] - half_own, 0.0))
@@ -59,9 +60,10 @@ def climb_gaussian(
     most: int,
     rise: float,
 ) -> float:
-    """Move y uphill and return F(y); stop after `most` steps, or when one raises F by a share less than `rise`.
+    """Move y so that F increases, and return F(y); stop after `most` steps, or when a step raises F by a share below
+    `rise`.
 
-    The step is that of the fixed point of [Mika et al. 1999], and never ends lower than it began.
+    The step is that of the fixed point of [Mika et al. 1999]. F never decreases.
     """
     n, q = rows.shape
     dots, lean, pull, trial, trial_pull = np.empty(n), np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
@@ -106,7 +108,7 @@ def climb_gaussian(
 
 @compiled(fastmath=_FAST)
 def _power_values(base: Array, degree: float, values: Array, slopes: Array) -> None:
-    """Write base^degree, and base^(degree - 1), which the derivative is made of."""
+    """Write base^degree, and base^(degree - 1), which the derivative needs."""
     prefer_wide_vectors()
     for e in range(len(base)):
         if degree == 1.0:
@@ -131,7 +133,7 @@ def climb_power(
     most: int,
     rise: float,
 ) -> float:
-    """Move y uphill on F for k(x, y) = (x . y + coef0)^degree and return F(y); the rest as for the Gaussian.
+    """Move y so that F increases, for k(x, y) = (x . y + coef0)^degree, and return F(y); the rest as for the Gaussian.
 
     F is stationary where y = (y . y + coef0) sum_e pull_e base_e^(degree - 1) e / sum_v f_v^2.
     """

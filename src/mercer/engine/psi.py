@@ -1,4 +1,4 @@
-"""Loss functions Psi of robust kernel PCA, and their derivatives: the weight that a row with residual z keeps.
+"""Loss functions Psi of robust kernel PCA, and their derivatives: the weight of a row with residual z.
 
 z is half the squared distance of a row from the subspace [huang2011, eq. 2], so Psi(z) = z is kernel PCA. Every Psi is
 increasing and concave where z >= 0: its derivative is a weight that falls from at most 1 towards 0, and minimising a
@@ -10,8 +10,8 @@ sum of Psi by weighted least squares never increases it. In terms of the residua
     huber     z up to xi, then 2 sqrt(xi z) - xi           min(1, sqrt(xi / z))         linear in r from sqrt(2 xi)
     tukey     xi/3 (1 - (1 - z/xi)^3), then xi/3           (1 - z/xi)^2, then 0         constant from r = sqrt(2 xi)
 
-Negative z, which the online rule can meet, give what the formulas of [huang2011] say ("exp" then exceeds 1); the last
-two continue as z itself. Nothing overflows: what would is held at the largest numbers.
+For negative z, which occur in the online rule, the formulas of [huang2011] are used as they are ("exp" then exceeds 1);
+the last two continue as z itself. Nothing overflows: values are limited to the largest numbers.
 """
 
 import math
@@ -26,7 +26,7 @@ from mercer.kernels.compiled import compiled
 
 PSI_NAMES = ("none", "exp", "logistic", "huber", "tukey")
 
-_LARGEST = 709.0  # e to this is still a number
+_LARGEST = 709.0  # exp of this does not overflow
 _LOG2 = 0.6931471805599453
 
 
@@ -71,12 +71,14 @@ def psi_weight(kind: int, z: float, beta: float, xi: float) -> float:
 
 @compiled()
 def _values(kind: int, z: Array, beta: float, xi: float, out: Array) -> None:
+    """Write Psi of every entry."""
     for i in range(len(z)):
         out[i] = psi_value(kind, z[i], beta, xi)
 
 
 @compiled()
 def _weights(kind: int, z: Array, beta: float, xi: float, out: Array) -> None:
+    """Write the derivative of Psi at every entry."""
     for i in range(len(z)):
         out[i] = psi_weight(kind, z[i], beta, xi)
 
@@ -91,7 +93,7 @@ class Psi:
 
     @property
     def kind(self) -> int:
-        """Return the place in `PSI_NAMES`, which compiled functions take."""
+        """The position in `PSI_NAMES`, which compiled functions need."""
         return PSI_NAMES.index(self.name)
 
     def value(self, z: npt.ArrayLike) -> Array:
@@ -103,6 +105,7 @@ class Psi:
         return self._apply(_weights, z)
 
     def _apply(self, function: Any, z: npt.ArrayLike) -> Array:
+        """Apply a compiled function to every entry of an array of any shape."""
         given = np.ascontiguousarray(z, np.float64)
         out = np.empty_like(given)
         function(self.kind, given.reshape(-1), float(self.beta), float(self.xi), out.reshape(-1))

@@ -1,4 +1,4 @@
-"""Inner loops of reduced sets, compiled: which points to drop, and what the span of chosen points leaves over.
+"""Inner loops of reduced sets, compiled: which points to drop, and parts of vectors outside the span of points.
 
 Serial, without the interpreter lock.
 """
@@ -63,9 +63,9 @@ def drop_cheapest(
     coef: Array,  # (s, n), weighted coefficients; overwritten
     count: int,
 ) -> IntArray:
-    """Return the points to drop, one after the other always the cheapest.
+    """Return the points to drop, one after the other, in each turn the one that costs least.
 
-    Without point j the vectors are sum_k coef_kj^2 / inverse_jj farther away, squared, from the span of the rest.
+    Without point j the squared distance of the vectors from the span of the rest grows by sum_k coef_kj^2 / inverse_jj.
     """
     prefer_wide_vectors()
     n, s = len(inverse), len(coef)
@@ -94,6 +94,7 @@ def drop_cheapest(
 
 @compiled(fastmath=_FAST)
 def _subtract_outer(matrix: Array, left: Array, right: Array) -> None:
+    """Subtract the outer product of two vectors."""
     prefer_wide_vectors()
     for i in range(len(left)):
         row, factor = matrix[i], left[i]
@@ -104,6 +105,7 @@ def _subtract_outer(matrix: Array, left: Array, right: Array) -> None:
 
 @compiled(fastmath=_FAST)
 def _column_squares(rows: Array) -> Array:
+    """Return the sum of squares of every column."""
     prefer_wide_vectors()
     sums = np.zeros(rows.shape[1])
     for k in range(len(rows)):
@@ -121,10 +123,10 @@ def rank_library(
     missing: Array,  # (n,), squared distances of phi(x_i) from the span
     floor: float,
 ) -> tuple[int, float, int, float]:
-    """Return the point of largest (27) and its value, and the point of largest gain and that gain.
+    """Return the point with the largest value of (27), that value, the point with the largest gain, and that gain.
 
-    The gain is by how much the squared distances of the vectors served fall if the point joins the span. Points of
-    which no more than the share `floor` is outside the span are out; -1 if there is no other.
+    The gain is the decrease of the vectors' squared distances if the point is added to the span. Points of which at
+    most the share `floor` is outside the span are not considered; -1 if there is no other.
     """
     heights, gains = _column_squares(aim), _column_squares(served)
     start, height, best, gain = -1, 0.0, -1, 0.0
@@ -165,7 +167,7 @@ def join_span(
     missing: Array,  # (n,), changed
     residual: Array,  # (s, n + size), coefficients of the vectors' residuals on X and Y, changed
 ) -> None:
-    """Let phi(y) join the span: one more orthonormal vector, taken out of all residuals."""
+    """Add phi(y) to the span: one more orthonormal vector, subtracted from all residuals."""
     prefer_wide_vectors()
     n, root = len(values), np.sqrt(rest)
     combination(inside, basis[:m], basis[m])

@@ -1,14 +1,15 @@
 """Online robust learning on rows: the paper's rule in exact blocks, a scale-free rule, and merged moments.
 
-A step of [huang2011, Algorithm 1] takes d = h - mu, moves mu by a multiple of d, and V = Gamma^T by a small matrix and
-multiples of d. So within a block all is a linear combination of R0 = [V0; H - mu0]:
+A step of [huang2011, Algorithm 1] takes d = h - mu, changes mu by a multiple of d, and V = Gamma^T by a small matrix
+and multiples of d. So within a block everything is a linear combination of R0 = [V0; H - mu0]:
 
     V = Z R0,   mu = mu0 + zeta R0,   d_j = delta R0 with delta = e_(r+j) - zeta,   q = Q delta,   Q = R0 R0^T
 
-and b steps cost a recursion on Z (r, r + b) between two matrix products; with Q zeta carried along, a step is
-O(r (r + b)). Rows less mu0 instead of a row for mu0 itself: where the data are far from the origin, nothing cancels.
+and b steps need a recursion on Z (r, r + b) between two matrix products. Q zeta is updated too, so a step is
+O(r (r + b)). R0 holds rows less mu0, and no row for mu0 itself, so that no digits are lost where the data are far from
+the origin.
 
-The block functions return how many steps went well: fewer than b means that numbers left their range.
+The block functions return the number of successful steps: fewer than b means that numbers overflowed.
 """
 
 import numpy as np
@@ -17,9 +18,9 @@ from mercer.arrays import Array
 from mercer.engine.psi import psi_weight
 from mercer.kernels.compiled import compiled
 
-_SPREAD = 1e-2  # smallest to largest variance in gains: one bound on the steps serves all components
+_SPREAD = 1e-2  # smallest to largest variance in gains: one bound on the steps is enough for all components
 _DEPENDENT = 1e-12  # share of a row's squared length below which it depends on the rows above
-_LARGE = 1e150  # beyond, squares leave the range of numbers
+_LARGE = 1e150  # larger numbers have squares that overflow
 
 
 @compiled()
@@ -36,7 +37,7 @@ def literal_block(
     z: Array,  # (b,), out
     w: Array,  # (b,), out
 ) -> int:
-    """Run Algorithm 1 to the letter: gain 1/t, z = (|d|^2 - |y|^2) / 2 even where negative, psi'(z) on both updates."""
+    """Run Algorithm 1 exactly: gain 1/t, z = (|d|^2 - |y|^2) / 2 even where negative, psi'(z) in both updates."""
     r, size = Z.shape
     q, turned, total, gain = np.empty(size), np.zeros(size), np.empty(size), np.empty(r)
     for j in range(len(w)):
@@ -70,10 +71,10 @@ def guarded_block(
     z: Array,
     w: Array,
 ) -> int:
-    """Run the same rule so that it cannot blow up, for data of any scale; arguments as in `literal_block`.
+    """Run the same rule so that it cannot diverge, for data of any scale; arguments as in `literal_block`.
 
-    z is the squared distance from the span of V, which is never negative; gains are relative to the variance along
-    each component, and none lets a row multiply the weights by more than two.
+    z is the squared distance from the span of V, which is never negative. Gains are relative to the variance along each
+    component, and no row can multiply the weights by more than two.
     """
     r, size = Z.shape
     q, turned, total, gain, lower = np.empty(size), np.zeros(size), np.empty(size), np.empty(r), np.empty((r, r))
@@ -152,7 +153,7 @@ def _explained(G: Array, y: Array, lower: Array) -> float:
 
 @compiled()
 def _carry_gram(G: Array, gain: Array, y: Array, norm: float) -> None:
-    """Carry V V^T through a step: M G M^T + (M y) c^T + c (M y)^T + |d|^2 c c^T with M = I - D lt(y y^T), c = D y."""
+    """Update V V^T by one step: M G M^T + (M y) c^T + c (M y)^T + |d|^2 c c^T with M = I - D lt(y y^T), c = D y."""
     r = len(y)
     left, sums, c, moved = np.empty((r, r)), np.zeros(r), gain * y, np.empty(r)
     total = 0.0
@@ -187,8 +188,8 @@ def ccipca_rows(
 ) -> float:
     """Run candid covariance-free PCA with weights: v <- (W_old / W) v + (w / W) d (d^T v / |v|), d deflated in turn.
 
-    No gain to choose, and the path scales with the data. About the running weighted mean a row adds
-    w W_old / W d d^T to the scatter. Return the sum of the weights after.
+    It needs no gain, and the result scales with the data. About the running weighted mean a row adds w W_old / W d
+    d^T to the scatter. Return the sum of the weights after the rows.
     """
     r, q = V.shape
     d, rest, squares = np.empty(q), np.empty(q), np.empty(r)
@@ -217,14 +218,14 @@ def ccipca_rows(
 
 @compiled()
 def _follow(V: Array, squares: Array, d: Array, keep: float, share: float) -> None:
-    """Move the components towards d, which is deflated on the way; squares are their squared lengths, kept true."""
+    """Move the components towards d, which is deflated in each; `squares` are their squared lengths, updated too."""
     norm = np.dot(d, d)
     for i in range(len(V)):
         dot = np.dot(d, V[i])
-        # a first row is its own direction
+        # the first row sets the direction
         step = share * (dot / np.sqrt(squares[i]) if squares[i] > 0 else np.sqrt(norm))
         squares[i] = keep * keep * (squares[i] + 2.0 * step * dot + step * step * norm)
-        dot = keep * (dot + step * norm)  # of d with the component after its move
+        dot = keep * (dot + step * norm)  # of d with the changed component
         along = dot / squares[i] if squares[i] > 0 else 0.0
         for k in range(len(d)):
             V[i, k] = keep * (V[i, k] + step * d[k])
@@ -240,11 +241,11 @@ def merged_root(
     w: Array,  # (b,)
     rank: int,
 ) -> tuple[Array, Array, float, float]:
-    """Return root, mean and weight after further weighted rows, and by how much these raise the trace of the scatter.
+    """Return root, mean and weight after further weighted rows, and the increase of the trace of the scatter.
 
     The scatter about the common mean is the sum of both scatters and of W W' / (W + W') times the square of the
-    difference of the means. The root is cut to its `rank` largest directions by one eigendecomposition of order
-    p + b + 1; its rows fall in length.
+    difference of the means. One eigendecomposition of order p + b + 1 reduces the root to its `rank` largest
+    directions; the lengths of its rows are descending.
     """
     added = float(w.sum())
     if not added > 0:

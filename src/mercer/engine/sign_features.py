@@ -1,4 +1,4 @@
-"""L1-norm kernel PCA on explicit features, compiled: absolute sums of a tile of Z Z^T, and one dimension less."""
+"""L1-norm kernel PCA on explicit features, compiled: absolute sums of a tile of Z Z^T, and removal of one dimension."""
 
 from mercer.arrays import Array
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
@@ -28,7 +28,7 @@ def add_abs_sums(
     at_rows: Array,  # (p,), float64
     at_columns: Array,  # (q,), float64
 ) -> None:
-    """Add sums of the tile's absolute values along rows and along columns, each made in the tile's precision."""
+    """Add sums of the tile's absolute values along rows and along columns, each computed in the tile's precision."""
     whole = len(tile) // 4 * 4
     short[:] = 0
     for i in range(0, whole, 4):
@@ -54,7 +54,7 @@ def drop_dimension(
     out: Array,  # (n, d - 1), may begin where Z begins
     squares: Array,  # (n,), filled with the squared lengths of the new rows
 ) -> None:
-    """Turn the rows so that w becomes the last axis, up to its sign, and leave that axis out."""
+    """Rotate the rows so that w becomes the last axis, up to its sign, and leave that axis out."""
     # Householder: H = I - 2 h h^T / |h|^2 with h = w - s e_last, s = -sgn(w_last), so that |h|^2 = 2 (1 + |w_last|)
     prefer_wide_vectors()
     last = len(w) - 1

@@ -1,8 +1,8 @@
-"""Sign iterations of L1-norm kernel PCA, compiled: abs sums of columns, flips of signs, and deflations that wait.
+"""Sign iterations of L1-norm kernel PCA, compiled: absolute sums of columns, changes of signs, buffered deflations.
 
-The residual matrix is K~ = K - sum_p u_p u_p^T. K is held whole, so that a column is a contiguous row, and up to
-`PENDING` terms u_p wait beside it: sums read the upper triangle and write nothing, and only every so often all waiting
-terms are subtracted, in the same pass that sums. Serial, without the interpreter lock: threads run over strips.
+The residual matrix is K~ = K - sum_p u_p u_p^T. K is stored whole, so that a column is a contiguous row, and up to
+`PENDING` terms u_p are buffered beside it. Sums read the upper triangle and write nothing. When the buffer is full, all
+its terms are subtracted in the same pass that sums. Serial, without the interpreter lock: threads run over strips.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from mercer.arrays import Array, IntArray
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
 
 PENDING = 4
-_BLOCK = 1024  # columns whose waiting terms stay in the first-level cache
+_BLOCK = 1024  # columns whose buffered terms stay in the first-level cache
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 _EXACT = {"contract", "nnan", "ninf", "nsz"}  # in order: an entry and its mirror image get the same last bit
 
@@ -40,7 +40,7 @@ def centre_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Centre some rows, in float64 whatever they are stored in; an entry and its mirror image round alike."""
+    """Centre some rows, computed in float64 in any storage precision; mirrored entries are rounded alike."""
     prefer_wide_vectors()
     for i in range(start, stop):
         row, own = K[i], means[i]
@@ -92,7 +92,7 @@ def add_upper_sums(
     stop: int,
     sums: Array,  # (n,)
 ) -> None:
-    """Add the abs sums of K~'s columns that the upper triangle's rows start to stop contribute, in K's precision."""
+    """Add the part of K~'s absolute column sums from rows start to stop of the upper triangle, in K's precision."""
     n, whole = len(K), start + (stop - start) // 4 * 4
     for i in range(start, whole, 4):
         _few_rows(K, U, i, i + 4, i + 4, sums)
@@ -120,7 +120,7 @@ def add_strip_sums(
     short: Array,  # (n,), scratch in K's precision
     sums: Array,  # (n,), float64
 ) -> None:
-    """Add what some strips of the upper triangle contribute; a strip's own sums are in K's precision."""
+    """Add the part of the sums from some strips of the upper triangle; the sums of one strip are in K's precision."""
     for start in starts:
         short[:] = 0
         add_upper_sums(K, U, start, min(start + height, len(K)), short)
@@ -136,7 +136,7 @@ def subtract_and_sum(
     stop: int,
     sums: Array,  # (n,), rows start to stop are written
 ) -> None:
-    """Subtract the waiting terms from some rows, and sum the absolute values of these rows."""
+    """Subtract the buffered terms from some rows, and sum the absolute values of these rows."""
     prefer_wide_vectors()
     n = K.shape[1]
     sums[start:stop] = 0
@@ -152,6 +152,7 @@ def subtract_and_sum(
 
 @compiled(fastmath=_FAST)
 def _abs_sum(row: Array) -> float:
+    """Return the sum of absolute values."""
     prefer_wide_vectors()
     total: float = row[0] - row[0]
     for j in range(len(row)):
@@ -168,7 +169,7 @@ def add_rows(
     last: int,
     v: Array,  # (n,), float64; entries first to last change
 ) -> None:
-    """Add factors @ K[rows] to v: what some changed signs change in K c."""
+    """Add factors @ K[rows] to v: the change of K c by changed signs."""
     prefer_wide_vectors()
     whole, out = len(rows) // 4 * 4, v[first:last]
     for f in range(0, whole, 4):
@@ -190,7 +191,7 @@ def subtract_waiting(
     factors: Array,  # (f,)
     v: Array,  # (n,), float64
 ) -> None:
-    """Subtract from v what the waiting terms take of the same rows: U^T (U[:, rows] factors)."""
+    """Subtract from v the part of the buffered terms in the same rows: U^T (U[:, rows] factors)."""
     prefer_wide_vectors()
     for p in range(len(U)):
         u, part = U[p], 0.0
@@ -255,5 +256,5 @@ def best_flip(
 
 
 def no_terms(n: int, dtype: type) -> Array:
-    """Return room for the waiting terms, all zero."""
+    """Return an empty buffer of terms: zeros."""
     return np.zeros((PENDING, n), dtype)

@@ -1,4 +1,4 @@
-"""What to believe of computed eigenvalues: which are zero, which are forbidden, and which way vectors point."""
+"""Interpretation of computed eigenvalues: which are zero, which are wrongly negative; and signs of eigenvectors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,23 +12,23 @@ _ENTRY, _CENTRING = 4.0, 8.0  # rounding errors of an entry and of a mean, in un
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Relative sizes, for one precision, at which an eigenvalue is rounding noise or a real negative."""
+    """Relative sizes, for one precision, at which an eigenvalue is rounding noise or really negative."""
 
     zero: float
     negative: float
 
 
 def thresholds(dtype: Any) -> Thresholds:
-    """Return the limits that suit the precision of the kernel values (scikit-learn's, so results agree with it)."""
+    """Return the limits for the precision of the kernel values (those of scikit-learn, so that results agree)."""
     if np.dtype(dtype) == np.float32:
         return Thresholds(zero=2e-7, negative=5e-3)
     return Thresholds(zero=1e-12, negative=1e-5)
 
 
 def rounding_noise(n: int, largest_entry: float, dtype: Any) -> float:
-    """Return the size of eigenvalues that rounding alone can make: of the entries, and of their centring in float64.
+    """Return the size of eigenvalues that rounding alone can cause: of the entries, and of their centring in float64.
 
-    Errors of entries are independent and add up as sqrt(n); an error of the mean is the same everywhere, and adds up
+    Errors of entries are independent and add up as sqrt(n). An error of the mean is the same everywhere, and adds up
     as n.
     """
     entries = _ENTRY * float(np.finfo(dtype).eps) * np.sqrt(n)
@@ -38,8 +38,8 @@ def rounding_noise(n: int, largest_entry: float, dtype: Any) -> float:
 def clean_eigenvalues(values: Array, lowest: float, noise: float, limits: Thresholds) -> Array:
     """Return the eigenvalues with noise set to exact zeros; fail where negative ones are real.
 
-    `lowest` is the smallest eigenvalue seen anywhere, `noise` what rounding can make: against these the computed values
-    are judged, not only against each other.
+    `lowest` is the smallest eigenvalue found anywhere, `noise` the size of rounding errors. The computed values are
+    compared with both, not only with each other.
     """
     largest = float(values.max(initial=0.0))
     reach = max(abs(lowest), float(np.abs(values).max(initial=0.0)))
@@ -55,7 +55,7 @@ def clean_eigenvalues(values: Array, lowest: float, noise: float, limits: Thresh
 
 
 def is_indefinite(values: Array, lowest: float, noise: float, limits: Thresholds) -> bool:
-    """Tell whether negative eigenvalues outside the computed ones are more than rounding."""
+    """Tell whether negative eigenvalues outside the computed ones are larger than rounding errors."""
     reach = max(abs(lowest), float(np.abs(values).max(initial=0.0)))
     return lowest < -max(limits.negative * reach, noise)
 
