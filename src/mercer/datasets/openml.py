@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn import datasets as bundled
 
-_TRAIN = {"usps": 7291, "mnist": 60_000}  # rows that come before those for testing
+_TRAIN = {"usps": 7291, "mnist": 60_000}  # the first rows, for training; the others are for testing
 
 
 @dataclass(frozen=True)

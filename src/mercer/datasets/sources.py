@@ -18,7 +18,7 @@ class Source:
     file: str
     what: str
     arrays: tuple[str, ...]  # name, shape and meaning of each array in the file
-    public: str  # where the data come from
+    public: str  # where the data are public
     substitute: Callable[[], Mapping[str, Any]] | None = None
     substitute_name: str = ""
 

@@ -118,7 +118,7 @@ def _column_squares(rows: Array) -> Array:
 @compiled(fastmath=_FAST)
 def rank_library(
     aim: Array,  # (v, n), <r_k, phi(x_i)> for the vectors that a pre-image is to fit, times w_k
-    served: Array,  # (u, n), the same for all vectors that a point serves
+    served: Array,  # (u, n), the same for all vectors that use a point
     own: Array,  # (n,), k(x_i, x_i)
     missing: Array,  # (n,), squared distances of phi(x_i) from the span
     floor: float,

@@ -1,4 +1,4 @@
-"""Values to JSON nodes and arrays, and back. Nothing is pickled: a file cannot run code of its author."""
+"""Values to JSON nodes and arrays, and back. Nothing is pickled, so a file cannot run code of its author."""
 
 import dataclasses
 import math
@@ -40,18 +40,18 @@ _SPARSE = {"matrix": sp.csr_matrix, "array": sp.csr_array}
 
 
 def encode(value: Any, arrays: Arrays, path: str = "value") -> Any:
-    """Turn a value into a JSON-able node; its numeric arrays go into `arrays`, which only this fills.
+    """Convert a value to a node that JSON can hold; numeric arrays are added to `arrays`, which nothing else fills.
 
-    Random generators become None: a fitted model does not draw any more. `path` names the value in errors.
+    Random generators become None: a fitted model does not use them any more. `path` names the value in errors.
     """
     return _encode(value, arrays, path, 0)
 
 
 def decode(node: Any, arrays: Mapping[str, npt.NDArray[Any]], path: str = "value") -> Any:
-    """Turn a node back into the value that `encode` was given; a malformed node is a ModelFileError."""
+    """Convert a node to the value that `encode` was given; a malformed node raises a ModelFileError."""
     try:
         return _decode(node, arrays, 0)
-    except MissingExtraError:  # the file is sound; a package is missing
+    except MissingExtraError:  # the file is correct; a package is missing
         raise
     except ModelFileError as error:
         raise ModelFileError(f"its entry {path!r} is malformed: {error}") from error
@@ -60,24 +60,25 @@ def decode(node: Any, arrays: Mapping[str, npt.NDArray[Any]], path: str = "value
 
 
 def resolve(name: Any, allowed: Mapping[str, str]) -> Any:
-    """Import a class by its name, if the allow-list has it."""
+    """Import a class by its name, if it is on the list of allowed classes."""
     if not isinstance(name, str) or name not in allowed:
         raise ModelFileError(f"it names the class {name!r}; a model file may hold {', '.join(allowed)}")
     return getattr(import_module(allowed[name]), name)
 
 
 def is_allowed(value: Any, allowed: Mapping[str, str]) -> bool:
-    """Tell whether a value is an instance of an allow-listed class itself, not of a namesake or subclass."""
+    """Tell whether a value is an instance of an allowed class itself, not of a subclass or a class of the same name."""
     cls = type(value)
     return allowed.get(cls.__name__) == cls.__module__
 
 
 def _encode(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
+    """Convert a value by the function for its type, or fail for a type that a file cannot hold."""
     if depth > MAX_DEPTH:
         raise NotSaveableError(f"{path} is nested deeper than {MAX_DEPTH} levels. Flatten it before saving.")
     if value is None or type(value) in (bool, str):
         return value
-    # By exact type: a subclass would come back as something else than what was saved.
+    # By exact type: a subclass would be read as another type than the one saved.
     encoder = _ENCODERS.get(type(value))
     if encoder is None and isinstance(value, np.generic):
         encoder = _encode_scalar
@@ -89,6 +90,7 @@ def _encode(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
 
 
 def _refusal(value: Any, path: str) -> NotSaveableError:
+    """Return the error for a value that a file cannot hold."""
     kind = type(value).__name__
     if callable(value):
         name = getattr(value, "__qualname__", kind)
@@ -130,6 +132,7 @@ def _encode_dict(value: dict[Any, Any], arrays: Arrays, path: str, depth: int) -
 
 
 def _encode_object(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
+    """Convert a dataclass to its name and its fields."""
     fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
     nodes = {name: _encode(item, arrays, f"{path}.{name}", depth + 1) for name, item in fields.items()}
     return {"$": "object", "class": type(value).__name__, "fields": nodes}
@@ -142,6 +145,7 @@ def _encode_scalar(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
 
 
 def _encode_array(value: npt.NDArray[Any], arrays: Arrays, path: str, depth: int) -> Any:
+    """Put a numeric array into `arrays`, and return a node that refers to it."""
     if value.dtype.kind in "OU":
         return _encode_strings(value, path)
     native = np.dtype(_numeric(value.dtype, path))
@@ -152,6 +156,7 @@ def _encode_array(value: npt.NDArray[Any], arrays: Arrays, path: str, depth: int
 
 
 def _numeric(dtype: np.dtype[Any], path: str) -> str:
+    """Return the name of a numeric dtype, or fail for others."""
     if dtype.name not in _DTYPES:
         raise NotSaveableError(
             f"{path} has the dtype {dtype}; a model file holds booleans, integers of 8 to 64 bits and "
@@ -161,6 +166,7 @@ def _numeric(dtype: np.dtype[Any], path: str) -> str:
 
 
 def _encode_strings(value: npt.NDArray[Any], path: str) -> Any:
+    """Convert an array of strings to a list of them, with the shape."""
     items = [str(item) if isinstance(item, np.str_) else item for item in value.ravel().tolist()]
     width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
     if any(type(item) is not str for item in items):
@@ -171,6 +177,7 @@ def _encode_strings(value: npt.NDArray[Any], path: str) -> Any:
 
 
 def _encode_csr(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
+    """Convert a CSR matrix to its three arrays, with the shape."""
     if value.ndim != 2:
         raise NotSaveableError(f"{path} is a sparse array with ndim={value.ndim}; 2 is needed. Reshape it.")
     parts = {part: _encode_array(getattr(value, part), arrays, f"{path}.{part}", depth) for part in _PARTS}
@@ -179,6 +186,7 @@ def _encode_csr(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
 
 
 def _encode_nothing(value: Any, arrays: Arrays, path: str, depth: int) -> None:
+    """Return None, for a value that a fitted model does not need."""
     return None
 
 
@@ -199,6 +207,7 @@ _ENCODERS: dict[type, Callable[..., Any]] = {
 
 
 def _decode(node: Any, arrays: Mapping[str, npt.NDArray[Any]], depth: int) -> Any:
+    """Convert a node by the function for its kind, or fail for an unknown kind."""
     if depth > MAX_DEPTH:
         raise ModelFileError(f"it is nested deeper than {MAX_DEPTH} levels")
     if isinstance(node, list):
@@ -238,6 +247,7 @@ def _decode_scalar(node: Any, arrays: Any, depth: int) -> Any:
 
 
 def _decode_array(node: Any, arrays: Mapping[str, npt.NDArray[Any]], depth: int) -> npt.NDArray[Any]:
+    """Return the array that a node refers to, in native byte order and writeable."""
     key = _plain(node["key"], str)
     if key not in arrays:
         raise ModelFileError(f"it refers to the array {key!r}, which the file does not have")
@@ -257,6 +267,7 @@ def _decode_strings(node: Any, arrays: Any, depth: int) -> npt.NDArray[Any]:
 
 
 def _decode_csr(node: Any, arrays: Any, depth: int) -> Any:
+    """Return a CSR matrix, after a check of its indices."""
     parts = tuple(_decode_array(node[part], arrays, depth) for part in _PARTS)
     matrix = _SPARSE[node["kind"]](parts, shape=_shape(node["shape"]))
     # Compiled code trusts these indices: one out of range would read foreign memory.
@@ -265,12 +276,14 @@ def _decode_csr(node: Any, arrays: Any, depth: int) -> Any:
 
 
 def _plain(value: Any, kind: type) -> Any:
+    """Return a value of exactly this type, or fail."""
     if type(value) is not kind:
         raise ModelFileError(f"expected a {kind.__name__}, found a {type(value).__name__}")
     return value
 
 
 def _shape(value: Any) -> tuple[int, ...]:
+    """Return a shape without negative sizes, or fail."""
     shape = tuple(_plain(n, int) for n in _plain(value, list))
     if any(n < 0 for n in shape):
         raise ModelFileError(f"the shape {shape} has a negative size")

@@ -21,10 +21,10 @@ _ARROW_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")
 
 
 class _Plan:
-    """How a text is read: its dialect, the columns to take, and what an empty cell means."""
+    """How a text is read: its dialect, the columns to take, and the meaning of an empty cell."""
 
     def __init__(self, head: Sequence[str], where: str, selection: Selection) -> None:
-        # Excel is told the separator by a line such as `sep=;`, which is no row
+        # a first line such as `sep=;` names the separator for Excel; it is no row
         self.skip = int(bool(head) and _SEPARATOR_LINE.fullmatch(head[0].strip()) is not None)
         dialect = sniff(head[self.skip :], where)
         if dialect is None:
@@ -33,6 +33,7 @@ class _Plan:
         self.pick: Pick = selection.pick(where, dialect.names, dialect.numeric)
 
     def table(self, values: Any, kept: Any) -> Table:
+        """Return the rows with the cells of the columns to keep."""
         width = len(self.pick.keep)
         return self.pick.table(values, np.asarray(kept, dtype=object).reshape(-1, width) if width else None)
 
@@ -53,7 +54,7 @@ def line_chunks(lines: Iterable[str], where: str, rows: int, selection: Selectio
 
 
 def _fast_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
-    """Let pyarrow parse; whatever it refuses, the plain reader reads on from there or explains."""
+    """Read by pyarrow; where it fails, the plain reader continues from there or reports what is wrong."""
     done = 0
     try:
         for piece in _arrow_pieces(path, plan):
@@ -69,6 +70,7 @@ def _fast_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
 
 
 def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
+    """Read by pyarrow, batch by batch."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -98,6 +100,7 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
 
 
 def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
+    """Read by the csv module of Python."""
     reader = csv.reader(islice(lines, plan.skip, None), delimiter=plan.dialect.delimiter, skipinitialspace=True)
     numbered = _records(reader, plan.where, plan.skip)
     for _ in range(plan.dialect.names is not None):
@@ -108,6 +111,7 @@ def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
 
 
 def _records(reader: Any, where: str, skipped: int) -> Iterator[tuple[int, list[str]]]:
+    """Return the rows of cells with the numbers of their lines, without empty lines."""
     try:
         for row in reader:
             if row:
@@ -119,11 +123,12 @@ def _records(reader: Any, where: str, skipped: int) -> Iterator[tuple[int, list[
 
 
 def _convert(row: Sequence[str], line: int, plan: _Plan) -> list[float]:
+    """Return the numbers of one row, or say which cell is wrong."""
     dialect = plan.dialect
     if len(row) != dialect.width:
         raise DataFileError(
             f"{plan.where}, line {line} has {len(row)} cells, but the first line has {dialect.width}. "
-            "Every row needs the same number of cells; mend or delete the line."
+            "Every row needs the same number of cells; correct or delete the line."
         )
     cells: list[Any] = [number(row[i], dialect.decimal) for i in plan.pick.take]
     for at, cell in enumerate(cells):
@@ -133,7 +138,7 @@ def _convert(row: Sequence[str], line: int, plan: _Plan) -> list[float]:
 
 
 def _no_number(row: Sequence[str], line: int, plan: _Plan, at: int) -> float:
-    """Return NaN for a missing cell where these are wanted; else say what is wrong."""
+    """Return NaN for a missing cell where missing cells are accepted; otherwise say what is wrong."""
     missing = is_missing(row[at])
     if missing and plan.fills:
         return float("nan")
@@ -142,5 +147,5 @@ def _no_number(row: Sequence[str], line: int, plan: _Plan, at: int) -> float:
     if missing:
         raise MissingCellError(f"{place} is {'empty' if not row[at].strip() else f'missing ({row[at].strip()})'}.")
     raise DataFileError(
-        f"{place} holds {row[at]!r}, which is not a number. Mend the cell, drop the row, or leave the column out."
+        f"{place} holds {row[at]!r}, which is not a number. Correct the cell, drop the row, or leave the column out."
     )

@@ -1,4 +1,4 @@
-"""How a text table is written: its separator, its decimal point, whether its first line holds names, and of what."""
+"""The format of a text table: separator, decimal point, names in the first line, and which columns hold numbers."""
 
 import csv
 from collections.abc import Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from mercer.io.selection import MISSING, distinct
 
-SAMPLE = 100  # lines looked at; enough to tell separators apart and columns of text from columns of numbers
-_SHAPE_LINES, _SHAPE_CELLS = 20, 200  # for the separator, so many lines, and so many cells of each; a picture has more
+SAMPLE = 100  # lines examined; enough to find the separator, and the columns of text and of numbers
+_SHAPE_LINES, _SHAPE_CELLS = 20, 200  # lines, and cells per line, examined for the separator; an image has more
 _WAYS = ((",", "."), (";", "."), ("\t", "."), ("|", "."), (" ", "."), (";", ","), ("\t", ","))
 
 
@@ -27,10 +27,10 @@ class Dialect:
 
 
 def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Split lines into cells, honouring quotes; blank lines vanish."""
+    """Split lines into cells, with respect to quotes; blank lines are left out."""
     try:
         return [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
-    except csv.Error:  # a wrong separator can make one cell of a wide row, longer than the parser allows
+    except csv.Error:  # with a wrong separator a wide row is one cell, longer than the parser allows
         return []
 
 
@@ -43,12 +43,12 @@ def number(cell: str, decimal: str) -> float | None:
 
 
 def is_missing(cell: str) -> bool:
-    """Tell whether a cell stands for a value that is not known."""
+    """Tell whether a cell means that the value is not known."""
     return cell.strip() in MISSING
 
 
 def sniff(lines: Sequence[str], where: str) -> Dialect | None:
-    """Find out how a table is written from its first lines; None if they hold nothing."""
+    """Find the format of a table from its first lines; None if they hold nothing."""
     # numpy.savetxt marks its header with a hash
     lines = [line.lstrip("# ") if i == 0 else line for i, line in enumerate(lines)]
     delimiter, decimal = max(_WAYS, key=lambda way: _fitness(lines, *way))
@@ -61,7 +61,7 @@ def sniff(lines: Sequence[str], where: str) -> Dialect | None:
         kinds = [_kinds(rows, i, decimal) for i in range(len(first))]
         return Dialect(delimiter, decimal, None, tuple(number_there or not text for number_there, text in kinds))
     numeric = [
-        number_there or not (text or (body and not cell.strip()))  # a column of nothing at all ends many exports
+        number_there or not (text or (body and not cell.strip()))  # many exported files end with an empty column
         for cell, (number_there, text) in zip(first, below, strict=True)
     ]
     return Dialect(delimiter, decimal, _names(first, where), tuple(numeric))
@@ -79,20 +79,21 @@ def _kinds(rows: Sequence[Sequence[str]], column: int, decimal: str) -> tuple[bo
 
 
 def _is_header(first: Sequence[str], numbers: Sequence[bool], decimal: str) -> bool:
-    """Tell whether the first row holds names: words above numbers. What stands above text tells nothing."""
+    """Tell whether the first row holds names: words above numbers. Columns of text are not considered."""
     cells = [cell for cell, below in zip(first, numbers, strict=True) if below] or first
     words = sum(not is_missing(cell) and number(cell, decimal) is None for cell in cells)
-    # Half the cells, not one: a lone word among numbers is a bad cell to report, not a header.
+    # Half the cells, not one: a single word among numbers is a wrong cell to report, not a header.
     return 2 * words >= len(cells)
 
 
 def _names(cells: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return the names of the columns, made distinct, with positions for empty names."""
     cleaned = [cell.strip() for cell in cells]
     return distinct([name or f"column{i}" for i, name in enumerate(cleaned)], where)
 
 
 def _fitness(lines: Sequence[str], delimiter: str, decimal: str) -> tuple[float, bool, float, int]:
-    """Rate a separator by the share of cells that become numbers; the rest decides between equals."""
+    """Rate a separator by the share of cells that become numbers; the other values decide between equal shares."""
     rows = split(lines[:_SHAPE_LINES], delimiter)
     if not rows or (decimal == "," and any(len(row) < 2 for row in rows)):
         return 0.0, False, 0.0, 0  # without another separator in every row, commas separate
@@ -100,6 +101,6 @@ def _fitness(lines: Sequence[str], delimiter: str, decimal: str) -> tuple[float,
     numeric = sum(number(cell, decimal) is not None for cell in body)
     separates = len(rows[0]) > 1 and delimiter != " "  # a blank can be part of a name
     even = sum(len(row) == len(rows[0]) for row in rows)
-    # A cell with another separator inside, as in `m1;1,5` cut at the comma, was cut at the wrong places.
+    # A cell that contains another separator, as in `m1;1,5` split at the comma, was split at the wrong places.
     uncut = sum(any(sign in cell for sign in ";\t|") for cell in body)
     return (numeric - uncut) / len(body), separates, even / len(rows), numeric

@@ -24,7 +24,7 @@ def json_file(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
 
 
 def json_lines(lines: Iterable[str], where: str, rows: int, selection: Selection) -> Iterator[Table]:
-    """Stream lines of JSON; the first one tells whether rows are lists or objects, and their names."""
+    """Stream lines of JSON; the first one determines whether rows are lists or objects, and their names."""
     parsed = ((i, _parse(line, i, where)) for i, line in enumerate(lines, 1) if line.strip())
     head = list(islice(parsed, min(rows, SAMPLE)))
     if not head:
@@ -40,6 +40,7 @@ def json_lines(lines: Iterable[str], where: str, rows: int, selection: Selection
 
 
 def _table(piece: list[tuple[int, Row]], where: str, fields: list[Any], pick: Pick, fills: bool) -> Table:
+    """Return some rows as a table."""
     for i, row in piece:
         _check_like_first(row, i, where, fields)
     wanted = [fields[i] for i in pick.take]
@@ -52,21 +53,23 @@ def _table(piece: list[tuple[int, Row]], where: str, fields: list[Any], pick: Pi
 
 
 def _parse(line: str, number: int, where: str) -> Row:
+    """Return the list or the object of a line, or say that it holds neither."""
     try:
         row = json.loads(line, object_pairs_hook=lambda pairs: _object(pairs, where if number == 1 else None))
     except json.JSONDecodeError as error:
-        raise DataFileError(f"{where}, line {number} is not JSON ({error}). Mend or delete the line.") from error
+        raise DataFileError(f"{where}, line {number} is not JSON ({error}). Correct or delete the line.") from error
     if not row or not isinstance(row, list | dict):
         raise DataFileError(f"{where}, line {number} is {line.strip()[:40]}; a list or an object of numbers is needed.")
     return row
 
 
 def _object(pairs: list[tuple[str, Any]], where: str | None) -> dict[str, Any]:
-    """Make an object of its pairs, with names that occur twice made distinct."""
+    """Create an object from its pairs; names that occur twice are made distinct."""
     return dict(zip(distinct([name for name, _ in pairs], where), (value for _, value in pairs), strict=True))
 
 
 def _check_like_first(row: Row, number: int, where: str, fields: list[Any]) -> None:
+    """Fail for a row that is not of the kind and length of the first."""
     named = isinstance(fields[0], str)
     if isinstance(row, dict) != named or (not named and len(row) != len(fields)):
         needed = "an object" if named else f"a list of {len(fields)} numbers"
@@ -74,26 +77,31 @@ def _check_like_first(row: Row, number: int, where: str, fields: list[Any]) -> N
 
 
 def _cell(row: Row, field: Any) -> Any:
+    """Return the value of a field; None where the row does not have it."""
     if isinstance(row, dict):
         return row.get(field)
     return row[field] if isinstance(field, int) and field < len(row) else None
 
 
 def _holds_numbers(cells: list[Any]) -> bool:
-    """Tell whether a field is one of numbers: one cell is, or none says anything."""
+    """Tell whether a field holds numbers: at least one cell does, or all cells are missing."""
     return any(map(_is_number, cells)) or all(cell is None for cell in cells)
 
 
 def _is_number(cell: Any) -> bool:
+    """Tell whether a cell is a number."""
     return isinstance(cell, int | float)
 
 
 def _value(row: Row, field: Any, place: str, fills: bool) -> float:
+    """Return the number of a field, NaN for a missing cell where these are accepted, or say what is wrong."""
     cell = _cell(row, field)
     if _is_number(cell):
         return float(cell)
     if cell is not None:
-        raise DataFileError(f"{place}, field {field!r} holds {cell!r}, which is not a number. Mend or delete the line.")
+        raise DataFileError(
+            f"{place}, field {field!r} holds {cell!r}, which is not a number. Correct or delete the line."
+        )
     if not fills:
         raise MissingCellError(f"{place}, field {field!r} is missing.")
     return float("nan")

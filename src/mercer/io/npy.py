@@ -1,4 +1,4 @@
-"""Rows from NumPy's own files: mapped from disk, or read piece by piece from a stream."""
+"""Rows from files of NumPy: mapped from disk, or read piece by piece from a stream."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -65,6 +65,7 @@ def stream_rows(stream: IO[bytes], where: str, rows: int) -> Iterator[Array]:
 
 
 def _next_rows(stream: IO[bytes], where: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Read some rows from a stream, or say that it ends too early."""
     size = shape[0] * shape[1] * dtype.itemsize
     piece = stream.read(size)
     if len(piece) < size:
@@ -73,6 +74,7 @@ def _next_rows(stream: IO[bytes], where: str, shape: tuple[int, int], dtype: np.
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, order and dtype from the header."""
     version = stream.read(2)
     if version == b"\x01\x00":
         return npy_format.read_array_header_1_0(stream)
@@ -80,7 +82,7 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def _member(archive: ZipFile, path: Path, key: str | None) -> str:
-    """Name the array to read inside an .npz file."""
+    """Return the name of the array to read in an .npz file."""
     keys = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
     if key is None:
         key = "X" if "X" in keys else _only_matrix(archive, keys)
@@ -93,7 +95,7 @@ def _member(archive: ZipFile, path: Path, key: str | None) -> str:
 
 
 def row_count(path: Path, key: str | None) -> int:
-    """Tell the number of rows of an .npy or .npz file by its header alone."""
+    """Return the number of rows of an .npy or .npz file from its header alone."""
     if path.suffix.lower() == ".npy":
         return len(np.atleast_1d(npy_format.open_memmap(path, mode="r")))
     with ZipFile(path) as archive, archive.open(_member(archive, path, key)) as stream:
@@ -102,6 +104,7 @@ def row_count(path: Path, key: str | None) -> int:
 
 
 def _only_matrix(archive: ZipFile, keys: list[str]) -> str | None:
+    """Return the name of the only matrix of an archive; None if there is none, or more than one."""
     matrices = []
     for key in keys:
         with archive.open(f"{key}.npy") as stream:
@@ -112,6 +115,7 @@ def _only_matrix(archive: ZipFile, keys: list[str]) -> str | None:
 
 
 def _unreadable(where: str, error: Exception) -> DataFileError:
+    """Return the error for a file that NumPy cannot read."""
     return DataFileError(
         f"{where} cannot be read as NumPy data ({error}). Save a numeric matrix with numpy.save or savez."
     )

@@ -20,7 +20,7 @@ def parquet_chunks(path: Path, rows: int, selection: Selection) -> Iterator[Tabl
 
 
 def parquet_tables(source: Path | IO[bytes], where: str, rows: int, selection: Selection) -> Iterator[Table]:
-    """Stream a Parquet file, or one that is held in memory."""
+    """Stream a Parquet file from disk or from memory."""
     file = open_parquet(source, where)
     schema = file.schema_arrow
     # pandas stores its row labels as a column of this name; they are not data
@@ -28,7 +28,7 @@ def parquet_tables(source: Path | IO[bytes], where: str, rows: int, selection: S
     numeric = [_is_number(schema.types[i]) for i in own]
     pick = selection.pick(where, distinct([schema.names[i] for i in own], where), numeric)
     read = sorted({own[i] for i in (*pick.take, *pick.keep)})
-    if len(set(schema.names)) < len(schema.names):  # columns are read by name, and equal names cannot be told apart
+    if len(set(schema.names)) < len(schema.names):  # columns are read by name, and equal names cannot be distinguished
         read = list(range(len(schema.names)))
     columns = [schema.names[i] for i in read] if len(read) < len(schema.names) else None
     places = [read.index(i) if i in read else -1 for i in own]
@@ -51,12 +51,14 @@ def open_parquet(source: Path | IO[bytes], where: str) -> Any:
 
 
 def _is_number(kind: Any) -> bool:
+    """Tell whether a type of pyarrow is one of numbers."""
     from pyarrow import types
 
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
 
 
 def _table(batch: Any, places: list[int], pick: Pick, where: str, strict: bool) -> Table:
+    """Return one batch as a table."""
     assert pick.names is not None
     columns = [
         _numbers(batch.column(places[i]), name, where, strict) for i, name in zip(pick.take, pick.names, strict=True)
@@ -71,6 +73,7 @@ def _table(batch: Any, places: list[int], pick: Pick, where: str, strict: bool) 
 
 
 def _numbers(column: Any, name: str, where: str, strict: bool) -> npt.NDArray[Any]:
+    """Return the numbers of one column, or say why it has none."""
     import pyarrow as pa
 
     if not _is_number(column.type):

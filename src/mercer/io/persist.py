@@ -40,7 +40,7 @@ FORMAT, VERSION = "mercer", "1"
 MAX_BYTES = 16 * 2**30
 MAX_HEADER = 64 * 2**20  # the parsed header takes many times this; a file cannot ask for more memory
 _MAX_MODELS = 4  # that hold each other
-_UNKNOWN = "0" * 64  # stands where the checksum goes
+_UNKNOWN = "0" * 64  # in place of the checksum
 _AGAIN = "Restore the file from a backup, or save the model again."
 
 Path = str | os.PathLike[str]
@@ -189,7 +189,7 @@ def _serialise(header: Mapping[str, Any], arrays: Arrays) -> tuple[bytes, memory
     """Return the prefix of the file, with an unknown checksum, and the bytes of the arrays."""
     try:
         text = json.dumps(header, allow_nan=False)
-        # safetensors writes the memory as it lies, so any other order than C would be scrambled.
+        # safetensors writes the memory as it is, so arrays must be in C order.
         raw = tensors.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
     except (TypeError, ValueError, SafetensorError) as error:
         raise NotSaveableError(f"The model does not fit in a file: {error}") from error
@@ -199,7 +199,7 @@ def _serialise(header: Mapping[str, Any], arrays: Arrays) -> tuple[bytes, memory
 
 def _prefix(text: str, described: bytes) -> bytes:
     """Return the length of the header and the header, in a fixed order."""
-    # safetensors would write the metadata in random order; like this, the same model is the same file.
+    # safetensors would write the metadata in random order; with a fixed order the same model gives the same file.
     metadata = {"format": FORMAT, "version": VERSION, "checksum": _UNKNOWN, "header": text}
     comma = b"" if described == b"{}" else b","
     first = b'{"__metadata__":' + json.dumps(metadata, separators=(",", ":")).encode()
@@ -294,7 +294,7 @@ def _arrays(data: bytes) -> Arrays:
     """Return the arrays of the file."""
     try:
         return dict(tensors.load(data))
-    except Exception as error:  # of whatever type: the file comes from anywhere
+    except Exception as error:  # of any type: the file may have any origin
         raise ModelFileError(f"safetensors cannot read its arrays: {error!r}. {_AGAIN}") from error
 
 

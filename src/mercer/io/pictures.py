@@ -1,4 +1,4 @@
-"""Image files as arrays, by Pillow, which comes along with matplotlib."""
+"""Image files as arrays, by Pillow, which is installed together with matplotlib."""
 
 import os
 from pathlib import Path
@@ -52,6 +52,7 @@ def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
 
 
 def _pillow(purpose: str) -> Any:
+    """Return the module of Pillow, or say how to install it."""
     try:
         from PIL import Image
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Rows from standard input, whose kind is told by its first bytes."""
+"""Rows from standard input, whose format is found from its first bytes."""
 
 import gzip
 import io
@@ -31,6 +31,7 @@ def standard_input(where: str, rows: int, selection: Selection) -> Iterator[Tabl
 
 
 def _text(start: bytes, stream: IO[bytes], where: str, rows: int, selection: Selection) -> Iterator[Table]:
+    """Stream JSON lines or separated text."""
     start += stream.readline(_LOOK)
     lines = decoded(_rewound(start, stream), encoding(start))
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
@@ -39,4 +40,5 @@ def _text(start: bytes, stream: IO[bytes], where: str, rows: int, selection: Sel
 
 
 def _rewound(start: bytes, stream: IO[bytes]) -> IO[bytes]:
+    """Return the stream with these bytes in front again."""
     return io.BufferedReader(Rewound(start, stream))

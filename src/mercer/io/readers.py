@@ -22,17 +22,17 @@ __all__ = ["SUFFIXES", "DataFileError", "Selection", "Table", "chunks", "read", 
 
 Source = str | PathLike[str]
 Columns = Sequence[str] | None
-_CHUNK = 65_536  # text is converted by so many rows, as their Python objects take ten times the room
+_CHUNK = 65_536  # rows of text converted at once: their Python objects take ten times the memory
 
 
 def read(source: Source, *, columns: Columns = None, selection: Selection | None = None) -> Table:
     """Read all rows of a file into memory.
 
-    The kind of file is told by its suffix: `.npy`, `.npz` (the array `X`, else the only matrix, else the one
-    named as in `data.npz:key`), `.csv`, `.tsv`, `.txt`, `.parquet`, `.jsonl`, `.ndjson`, and the texts with `.gz`
-    after it; `-` is standard input, as text, JSON lines, `.npy` or Parquet. `columns` selects by name, in that order;
-    `selection` tells more. Columns that hold no numbers are left out. Columns of the same name are made distinct as
-    pandas does: a, a.1, a.2.
+    The suffix determines the format: `.npy`, `.npz` (the array `X`, otherwise the only matrix, otherwise the one
+    named as in `data.npz:key`), `.csv`, `.tsv`, `.txt`, `.parquet`, `.jsonl`, `.ndjson`, and the text formats
+    followed by `.gz`. `-` is standard input, as text, JSON lines, `.npy` or Parquet. `columns` selects by name, in
+    that order; `selection` has further options. Columns that hold no numbers are left out. Columns of the same name
+    are made distinct as pandas does: a, a.1, a.2.
     """
     binary = fspath(source).partition(".npz:")[0].endswith((".npy", ".npz"))
     return joined(list(chunks(source, sys.maxsize if binary else _CHUNK, columns=columns, selection=selection)))
@@ -41,12 +41,12 @@ def read(source: Source, *, columns: Columns = None, selection: Selection | None
 def chunks(
     source: Source, rows: int, *, columns: Columns = None, selection: Selection | None = None
 ) -> Iterator[Table]:
-    """Read a file in chunks of the given number of rows, holding no more than about one at a time.
+    """Read a file in chunks of the given number of rows, with about one chunk in memory at a time.
 
     A chunk has fewer rows, or none, where rows with missing cells are left out.
     """
     if rows < 1:
-        raise ValueError(f"A chunk of {rows} rows was asked for; it needs at least 1.")
+        raise ValueError(f"A chunk needs at least 1 row; got {rows}.")
     where = fspath(source)
     wanted = selection or Selection(None if columns is None else tuple(columns))
     first = 0
@@ -73,14 +73,14 @@ def sample(
 def drawn(tables: Iterable[Table], rows: int, seed: int | None = None) -> Table:
     """Draw rows at random from chunks, every row equally likely, in their order."""
     if rows < 1:
-        raise ValueError(f"A sample of {rows} rows was asked for; it needs at least 1.")
+        raise ValueError(f"A sample needs at least 1 row; got {rows}.")
     rng = np.random.default_rng(seed)
     kept: Table | None = None
     keys: Array = np.empty(0)
     for table in tables:
         keys = np.concatenate([keys, rng.random(len(table))])
         kept = table if kept is None else joined([kept, table])
-        # The rows with the smallest of random keys are a uniform sample, whatever the chunks.
+        # The rows with the smallest random keys are a uniform sample for any division into chunks.
         best = np.sort(np.argsort(keys)[:rows])
         keys, kept = keys[best], kept[best]
     assert kept is not None  # chunks yields at least once or raises
@@ -88,9 +88,9 @@ def drawn(tables: Iterable[Table], rows: int, seed: int | None = None) -> Table:
 
 
 def row_count(source: Source) -> int | None:
-    """Tell how many rows a file holds, about: exactly for NumPy and Parquet, for text by the length of its first lines.
+    """Return the number of rows of a file: exact for NumPy and Parquet, estimated from the first lines for text.
 
-    None where nothing can be told, as of standard input or of compressed files.
+    None where this is not known, as for standard input or compressed files.
     """
     file, key = _split_key(fspath(source))
     path = Path(file)
@@ -104,10 +104,11 @@ def row_count(source: Source) -> int | None:
             return int(ParquetFile(path).metadata.num_rows)
         return _count_by_size(path) if kind in SUFFIXES else None
     except (OSError, ValueError, ImportError):
-        return None  # whoever reads it will tell what is wrong
+        return None  # the reader will report what is wrong
 
 
 def _count_by_size(path: Path) -> int | None:
+    """Estimate the number of lines from the size of the file and its first lines."""
     with path.open("rb") as stream:
         start = stream.read(1 << 16)
     lines = start.count(b"\n")
@@ -115,6 +116,7 @@ def _count_by_size(path: Path) -> int | None:
 
 
 def _open(where: str, rows: int, selection: Selection) -> Iterator[Table]:
+    """Return the tables of a file by the reader for its suffix."""
     if where == "-":
         return standard_input(_shown(where), rows, selection)
     file, key = _split_key(where)
@@ -142,14 +144,17 @@ def _split_key(where: str) -> tuple[str, str | None]:
 
 
 def _shown(where: str) -> str:
+    """Return the name of a source in messages."""
     return "Standard input" if where == "-" else where
 
 
 def _npy(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
+    """Stream an .npy file."""
     return npy.tables(npy.mapped_rows(path, rows), str(path), selection)
 
 
 def _npz(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
+    """Stream the matrix of an .npz file."""
     return npy.tables(npy.archived_rows(path, None, rows), str(path), selection)
 
 

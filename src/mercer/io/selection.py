@@ -1,4 +1,4 @@
-"""Which columns of a file are taken as numbers, which are kept as they are, and what happens to missing cells."""
+"""Which columns of a file are read as numbers, which are kept as text, and how missing cells are treated."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -13,12 +13,12 @@ from mercer.io.table import Table, Texts
 MISSING = frozenset(
     ["", "-", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "na", "nan", "null", "none"]
 )
-"""Cells that stand for a value that is not known."""
+"""Cells that mean that the value is not known."""
 
 
 @dataclass(frozen=True)
 class Pick:
-    """Positions of the columns to take as numbers and of those to keep, and the names that belong to them."""
+    """Positions of the columns to read as numbers and of those to keep, with their names."""
 
     take: tuple[int, ...]
     keep: tuple[int, ...]
@@ -38,8 +38,8 @@ class Selection:
 
     columns : the columns to take, in this order; None: all that hold numbers.
     exclude : columns to leave out.
-    keep : columns to pass on beside the numbers as they are, such as ids and dates.
-    missing : "as-is" passes NaN and infinity on, and refuses cells that hold no number; "error" refuses all of these;
+    keep : columns to keep as text beside the numbers, such as ids and dates.
+    missing : "as-is" keeps NaN and infinity, and refuses cells that hold no number; "error" refuses all of these;
         "drop" leaves out rows with missing cells; "mark" puts NaN where a cell is missing.
     by_position : `columns` are those of a model; a file without names is matched with them by position.
     """
@@ -56,7 +56,7 @@ class Selection:
         return self.missing in ("drop", "mark")
 
     def pick(self, where: str, names: Sequence[str] | None, numeric: Sequence[bool]) -> Pick:
-        """Choose among the columns of a file, of which `numeric` tells which hold numbers."""
+        """Choose among the columns of a file, where `numeric` says which of them hold numbers."""
         own = list(names) if names is not None else [str(i) for i in range(len(numeric))]
         keep = positions(where, own, self.keep)
         apart = {*keep, *positions(where, own, self.exclude)}
@@ -89,7 +89,7 @@ def positions(where: str, names: Sequence[str], columns: Iterable[str]) -> list[
 
 
 def distinct(names: Sequence[str], where: str | None = None) -> tuple[str, ...]:
-    """Make equal names distinct as pandas does: the second `a` becomes `a.1`; warn about it where a file is named."""
+    """Make equal names distinct as pandas does: the second `a` becomes `a.1`; warn about it where a file is given."""
     used, result, counts = set(names), [], dict.fromkeys(names, 0)
     seen: set[str] = set()
     for name in names:
@@ -108,19 +108,21 @@ def distinct(names: Sequence[str], where: str | None = None) -> tuple[str, ...]:
 
 
 def shortened(names: Sequence[str], most: int = 12) -> str:
-    """List names, of many only the first."""
+    """List names; only the first ones of many."""
     shown = ", ".join(names[:most])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown
 
 
 def settled(table: Table, where: str, missing: str) -> Table:
-    """Do with NaN and infinite values what `missing` of a `Selection` asks for."""
+    """Treat NaN and infinite values as `missing` of a `Selection` says."""
     if missing == "as-is":
         return table
     absent = np.isnan(table.values)
     infinite = np.isinf(table.values)
     if infinite.any():
-        raise DataFileError(f"{_place(table, where, infinite)} holds an infinite value. Mend the cell or drop the row.")
+        raise DataFileError(
+            f"{_place(table, where, infinite)} holds an infinite value. Correct the cell or drop the row."
+        )
     if not absent.any() or missing == "mark":
         return table
     if missing == "error":
@@ -130,6 +132,7 @@ def settled(table: Table, where: str, missing: str) -> Table:
 
 
 def _place(table: Table, where: str, wrong: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
+    """Return the position of the first wrong cell in words."""
     row, column = np.argwhere(wrong)[0]
     name = table.columns[column]
     shown = f"column {name} (both counted from 0)" if table.names is None else f"(counted from 0), column {name!r}"

@@ -1,4 +1,4 @@
-"""Rows read from a file, and the shape and number type that every reader brings them to."""
+"""Rows read from a file, and the shape and number type that all readers convert them to."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +14,13 @@ Texts = npt.NDArray[np.object_]
 
 
 def _no_rows() -> IntArray:
+    """Return an empty array of row numbers."""
     return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of numbers, the names of their columns where the file has them, and what goes along with each row."""
+    """Rows of numbers, the names of their columns where the file has them, and further cells of each row."""
 
     values: Array  # (n, d)
     names: tuple[str, ...] | None = None
@@ -34,13 +35,13 @@ class Table:
         return len(self.values)
 
     def __getitem__(self, part: Any) -> "Table":
-        """Return some of the rows, with what goes along with them."""
+        """Return some of the rows with all their cells."""
         kept = None if self.kept is None else self.kept[part]
         return replace(self, values=self.values[part], kept=kept, rows=self.rows[part] if len(self.rows) else self.rows)
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """Put tables of the same columns one below the other."""
+    """Return one table with the rows of tables of the same columns, one below the other."""
     if len(tables) == 1:
         return tables[0]
     kept = [table.kept for table in tables if table.kept is not None]
@@ -62,7 +63,7 @@ def as_rows(values: npt.NDArray[Any], where: str) -> Array:
         )
     if values.dtype.kind not in "fiub":
         raise DataFileError(f"{where} holds values of type {values.dtype}; numbers are needed. Convert it first.")
-    # A copy even where none seems needed: mapped files and buffers are read-only and can vanish.
+    # A copy in all cases: mapped files and buffers are read-only and may be closed.
     return np.array(values, dtype=float_type(values.dtype), order="C")
 
 
@@ -72,7 +73,7 @@ def float_type(dtype: npt.DTypeLike) -> type[np.floating[Any]]:
 
 
 def rebatch(pieces: Iterable[Table], rows: int) -> Iterator[Table]:
-    """Cut pieces of any length into chunks of the given number of rows; only the last may be shorter."""
+    """Divide pieces of any length into chunks of the given number of rows; only the last may be shorter."""
     kept: list[Table] = []
     count = 0
     for piece in pieces:

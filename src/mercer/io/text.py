@@ -11,7 +11,7 @@ _LOOK = 65_536  # bytes that tell the encoding
 
 
 class Rewound(io.RawIOBase):
-    """A stream of which some bytes were read to see what it is, with these bytes in front again."""
+    """A stream of which some bytes were read to find its format, with these bytes in front again."""
 
     def __init__(self, start: bytes, rest: IO[bytes]) -> None:
         self._start, self._rest = start, rest
@@ -21,7 +21,7 @@ class Rewound(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer with what comes next."""
+        """Fill the buffer with the next bytes."""
         piece = self._start[: len(buffer)] or self._rest.read(len(buffer))
         self._start = self._start[len(buffer) :]
         buffer[: len(piece)] = piece
@@ -29,28 +29,28 @@ class Rewound(io.RawIOBase):
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file, uncompressed where its name ends with .gz."""
+    """Open a file; it is uncompressed where its name ends with .gz."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def open_text(path: Path) -> TextIO:
-    """Open a text file, with the encoding that it seems to have."""
+    """Open a text file with the encoding that its first bytes suggest."""
     return decoded(open_bytes(path), encoding_of(path))
 
 
 def encoding_of(path: Path) -> str:
-    """Tell the encoding of a text file."""
+    """Return the encoding of a text file."""
     with open_bytes(path) as stream:
         return encoding(stream.read(_LOOK))
 
 
 def decoded(stream: IO[bytes], name: str) -> TextIO:
-    """Read a stream as text. Letters that the encoding does not have can stand only in names and in texts."""
+    """Read a stream as text. Letters that the encoding does not have can occur only in names and texts."""
     return io.TextIOWrapper(stream, encoding=name, errors="replace")
 
 
 def encoding(start: bytes) -> str:
-    """Tell the encoding of a text by its first bytes."""
+    """Return the encoding of a text, found from its first bytes."""
     if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     if b"\0" in start[:4]:  # a digit or Latin letter in UTF-16 has one byte of zero

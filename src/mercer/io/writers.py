@@ -1,4 +1,4 @@
-"""Write rows to a file or to standard output, chunk by chunk, without holding them all."""
+"""Write rows to a file or to standard output, chunk by chunk, without keeping them all in memory."""
 
 import csv
 import io
@@ -37,9 +37,9 @@ class Labelled:
 
 
 def write(target: str | PathLike[str], chunks: Iterable[Values | Labelled], names: Names = None) -> int:
-    """Write chunks of rows one after the other and return how many rows there were.
+    """Write chunks of rows one after the other and return the number of rows.
 
-    The suffix tells the kind of file: `.npy`, `.csv`, `.tsv`, `.parquet`, `.jsonl`, `.ndjson`; `-` writes
+    The suffix determines the format: `.npy`, `.csv`, `.tsv`, `.parquet`, `.jsonl`, `.ndjson`; `-` writes
     comma-separated text to standard output. A file appears only when it is complete.
     """
     where = fspath(target)
@@ -52,7 +52,7 @@ def write(target: str | PathLike[str], chunks: Iterable[Values | Labelled], name
 
 
 def check_target(where: str) -> Path:
-    """Tell early whether a file of this name can be written, before hours of work are lost."""
+    """Check whether a file of this name can be written, before a long computation."""
     path = Path(where)
     if path.suffix.lower() not in SUFFIXES:
         raise DataFileError(
@@ -66,6 +66,7 @@ def check_target(where: str) -> Path:
 
 @contextmanager
 def _complete_or_nothing(path: Path) -> Iterator[IO[bytes]]:
+    """Write to a temporary file, and rename it to the path after success."""
     if path.exists() and not path.is_file():  # a pipe or a device must be written to, never replaced
         with path.open("wb") as stream:
             yield stream
@@ -93,12 +94,14 @@ def _npy(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
 
 
 def _npy_header(stream: IO[bytes], rows: int, width: int, dtype: np.dtype[Any]) -> None:
+    """Write the header of an .npy file."""
     header = {"shape": (rows, width), "fortran_order": False, "descr": npy_format.dtype_to_descr(dtype)}
     npy_format.write_array_header_1_0(stream, header)
 
 
 def _text(stream: IO[bytes], chunks: Iterable[Labelled], names: Names, separator: str = ",") -> int:
-    _, chunks = _peek(chunks)  # before the names: a failure then leaves no half output in a pipe
+    """Write separated text."""
+    _, chunks = _peek(chunks)  # before the names: after a failure there is no incomplete output in a pipe
     if names is not None:
         stream.write(_quoted([names], separator))
     count = 0
@@ -117,16 +120,19 @@ def _text(stream: IO[bytes], chunks: Iterable[Labelled], names: Names, separator
 
 
 def _quoted(rows: Iterable[Sequence[Any]], separator: str) -> bytes:
+    """Return rows as separated text, with quotes where needed."""
     text = io.StringIO()
     csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
 
 
 def _tabbed(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
+    """Write text separated by tabs."""
     return _text(stream, chunks, names, "\t")
 
 
 def _json_lines(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
+    """Write one JSON list or object per row."""
     count = 0
     for chunk in chunks:
         rows = list(zip(*(column.tolist() for column in chunk.columns), strict=True))
@@ -137,6 +143,7 @@ def _json_lines(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> 
 
 
 def _parquet(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:
+    """Write a Parquet file."""
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
@@ -156,6 +163,7 @@ def _parquet(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int
 
 
 def _peek(chunks: Iterable[Labelled]) -> tuple[Labelled, Iterator[Labelled]]:
+    """Return the first chunk, and all chunks again."""
     rest = iter(chunks)
     first = next(rest, None)
     if first is None:

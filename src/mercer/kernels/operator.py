@@ -2,7 +2,7 @@
 
 With weights w (sum 1) the mean in feature space is sum_i w_i phi(x_i), and K' = (I - 1 w^T) K (I - w 1^T)
 [guenter2006, eq. 5; chin2007, eq. 4]. An optional row scaling s turns it into diag(s) K' diag(s). Sums are float64
-whatever the tiles are.
+in any precision of the tiles.
 """
 
 from collections.abc import Callable
@@ -219,7 +219,7 @@ class CentredOperator(_CentredMatrix):
         return product
 
     def _product_and_means(self, V: Array) -> Array:
-        """Return K V; the first time K w comes along, so that it costs no pass of its own."""
+        """Return K V; the first call also computes K w, which then needs no pass of its own."""
         if self._means is not None:
             return self.source.product(V)
         product, means = self.source.product_with(V, self.weights)
