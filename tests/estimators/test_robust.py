@@ -10,14 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA, RobustKernelPCA, plots
 from mercer.cli import methods
-from mercer.engine.psi import PSI_NAMES, Psi
+from mercer.engine.psi import PSI_NAMES, Psi, auto_scale
 from mercer.kernels.functions import RBF, Linear
 from mercer.kernels.tiles import SymmetricTiles
 from mercer.metrics import subspace_distance
 from mercer.solvers.robust.batch import fit_robust
 from mercer.solvers.robust.space import FeatureRows, KernelRows, weighted_subspace
 from mercer.solvers.robust.start import (
-    auto_scale,
     concentrate,
     geometric_median,
     outlyingness,

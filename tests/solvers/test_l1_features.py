@@ -22,7 +22,7 @@ from mercer.solvers.l1.features import FeatureResidual
 from mercer.solvers.l1.fit import SignOptions, extract
 from mercer.solvers.l1.held import HeldResidual
 from mercer.solvers.l1.residuals import make_residual
-from mercer.solvers.l1.sum_bounds import SumBounds
+from mercer.solvers.l1.screening import SumBounds
 from textbook import l1 as naive
 
 small_tiles = patch.multiple(l1_screening, _STRIP=3, _WIDTH=5)  # so that few rows make many tiles

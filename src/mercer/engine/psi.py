@@ -28,6 +28,10 @@ PSI_NAMES = ("none", "exp", "logistic", "huber", "tukey")
 
 _LARGEST = 709.0  # exp of this does not overflow
 _LOG2 = 0.6931471805599453
+_LIMITS = {"tukey": 4.0}  # xi in deviations above the median: the biweight has fallen to zero there
+_LIMIT = 3.0
+_SLOPES = {"exp": 0.5}  # beta times the deviation; e^(-beta z) is steep everywhere, and must not favour the small z
+_SLOPE = 4.0
 
 
 @compiled()
@@ -110,3 +114,43 @@ class Psi:
         out = np.empty_like(given)
         function(self.kind, given.reshape(-1), float(self.beta), float(self.xi), out.reshape(-1))
         return out.reshape(np.shape(z))
+
+
+def auto_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[float, float]:
+    """Return beta and xi for residuals z: xi = median + c MAD, beta = 4 / MAD ("exp": 0.5 / MAD).
+
+    Median and MAD, the median deviation from it, are taken twice: of all, and of those up to the first median + 3 MAD;
+    else a third of outliers widens the MAD so much that they come within reach. c is 3, for "tukey" 4. Where
+    more than half of the residuals are the same, `floor`, the size of rounding, stands for the MAD.
+    """
+    middle, spread = _median_and_deviation(z)
+    middle, spread = _median_and_deviation(z[z <= middle + _LIMIT * max(spread, floor)])
+    spread = max(spread, floor) or float(np.mean(np.abs(z - middle))) or 1.0
+    return _SLOPES.get(psi, _SLOPE) / spread, middle + _LIMITS.get(psi, _LIMIT) * spread
+
+
+def _median_and_deviation(z: Array) -> tuple[float, float]:
+    middle = float(np.median(z))
+    return middle, float(np.median(np.abs(z - middle)))
+
+
+def choose_psi(name: str, beta: float | str, xi: float | str, z: Array, floor: float) -> Psi:
+    """Return Psi with "auto" replaced by what the residuals say."""
+    if name == "none":
+        return Psi()
+    found = auto_scale(z, name, floor)
+    chosen = (a if isinstance(b, str) else float(b) for a, b in zip(found, (beta, xi), strict=True))
+    return Psi(name, *chosen)
+
+
+def row_weights(psi: Psi, z: Array) -> Array:
+    """Return psi'(z), (n,); relative to the largest where all of them would underflow."""
+    weights = psi.weight(z)
+    if weights.max(initial=0.0) > 1e-100:
+        return weights
+    if psi.name == "tukey":
+        raise ValueError(
+            f"xi={psi.xi:.3g} is below the residuals of all rows (the least is {z.min():.3g}), so that psi='tukey' "
+            "gives every row the weight 0. Raise xi, or leave it at 'auto'."
+        )
+    return np.asarray(np.exp(-psi.beta * (z - z.min())))  # what both "exp" and "logistic" tend to

@@ -26,10 +26,9 @@ from mercer.kernels.functions import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.tiles import one_blas_thread
 from mercer.metrics import subspace_distance
-from mercer.solvers.incremental.merge import merged
 from mercer.solvers.incremental.model import IncrementalModel, StreamOptions
 from mercer.solvers.incremental.reduced_set import Method
-from mercer.solvers.incremental.update import nothing_yet, updated
+from mercer.solvers.incremental.update import merged, nothing_yet, updated
 
 
 class IncrementalKernelPCA(KernelDecomposition):

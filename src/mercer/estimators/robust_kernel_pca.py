@@ -26,10 +26,9 @@ from mercer.estimators.validation import (
 )
 from mercer.kernels.functions import Kernel
 from mercer.kernels.given import GivenKernel
-from mercer.kernels.landmark_map import LandmarkMap
+from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
-from mercer.solvers.hebbian.landmark_run import feature_rows
 from mercer.solvers.robust.batch import RobustFit, fit_robust
 from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace
 from mercer.solvers.robust.start import fit_from_start

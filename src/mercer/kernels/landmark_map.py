@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.kernels.functions import Kernel, Precomputed, RbfRows
-from mercer.kernels.tiles import PointBlocks, SymmetricTiles, available_threads, one_blas_thread
+from mercer.kernels.tiles import PointBlocks, SymmetricTiles, available_threads, memory_budget, one_blas_thread
 
 _EPS = float(np.finfo(np.float64).eps)
 _ENTRY = 16.0  # rounding error of a kernel value, in units of the last place of sqrt(k(x, x) k(y, y))
@@ -82,6 +82,27 @@ class LandmarkMap:
         They are projected on the span of these landmarks. Nothing is lost where the other's landmarks are among them.
         """
         return np.asarray(other.coefficients(W) @ (self.own if other is self else self.features(other.points)))
+
+
+def feature_rows(space: LandmarkMap, X: Points) -> "Array | LazyFeatures":
+    """Return phi_hat of all rows, held if they fit the budget, else made when they are asked for."""
+    if 8 * n_rows(X) * space.rank <= memory_budget():
+        return space.features(X)
+    return LazyFeatures(space, X)
+
+
+class LazyFeatures:
+    """phi_hat of rows, made at each access: rows[index]."""
+
+    def __init__(self, space: LandmarkMap, X: Points) -> None:
+        self._space, self._X = space, X
+        self.shape = (n_rows(X), space.rank)
+
+    def __getitem__(self, rows: slice | Array) -> Array:
+        return self._space.features(self._X[rows])
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
 
 def require_rows(kernel: Kernel) -> None:

@@ -10,8 +10,8 @@ from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
-from mercer.kernels.landmark_map import LandmarkMap
-from mercer.kernels.tiles import memory_budget, row_slices
+from mercer.kernels.landmark_map import LandmarkMap, feature_rows
+from mercer.kernels.tiles import row_slices
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, presented, run_passes
 
@@ -80,27 +80,6 @@ class LandmarkRun:
         mean = state.mean if center else np.zeros_like(state.mean)
         trace = state.total + self.missing
         return in_coordinates(space, W, mean, eigenvalues, n_seen=state.n, trace=trace, center=center)
-
-
-def feature_rows(space: LandmarkMap, X: Points) -> "Array | LazyFeatures":
-    """Return phi_hat of all rows, held in memory if they fit the budget, else computed at each access."""
-    if 8 * n_rows(X) * space.rank <= memory_budget():
-        return space.features(X)
-    return LazyFeatures(space, X)
-
-
-class LazyFeatures:
-    """phi_hat of rows, computed at each access: rows[index]."""
-
-    def __init__(self, space: LandmarkMap, X: Points) -> None:
-        self._space, self._X = space, X
-        self.shape = (n_rows(X), space.rank)
-
-    def __getitem__(self, rows: slice | Array) -> Array:
-        return self._space.features(self._X[rows])
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
 
 def given_start(space: LandmarkMap, coefficients: Array, gain: Gain) -> LandmarkRun:

@@ -15,10 +15,10 @@ from scipy.linalg import lapack, solve_triangular
 from sklearn.preprocessing import normalize
 
 from mercer.arrays import Array, IntArray, Points, is_sparse
+from mercer.engine.point_elimination import DEPENDENT
 from mercer.engine.preimage_climb import climb_gaussian, climb_power
 from mercer.engine.reduced_points import join_span, outside_span, rank_library
 from mercer.kernels.functions import RBF, Cosine, Kernel, Linear, Polynomial
-from mercer.solvers.incremental.point_elimination import DEPENDENT
 
 Passes = Literal["own", "sequential", "second", "shared"]
 

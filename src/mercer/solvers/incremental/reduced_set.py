@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from mercer.arrays import Array, IntArray, Points
+from mercer.engine.point_elimination import independent_points, kept_points, refit
 from mercer.kernels.functions import Kernel
-from mercer.solvers.incremental.point_elimination import independent_points, kept_points, refit
 from mercer.solvers.incremental.reduced_preimages import STEPS, Frame, Passes, Slope, preimages, search_space
 
 Method = Literal["preimage", "subset"]

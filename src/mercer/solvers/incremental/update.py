@@ -125,6 +125,20 @@ def joined(model: IncrementalModel, other: Factors, cross: Array, rank: int) -> 
     )
 
 
+def merged(
+    first: IncrementalModel, second: IncrementalModel, kernel: Kernel, options: StreamOptions
+) -> IncrementalModel:
+    """Return the model that saw the rows of the first and then those of the second [chin2007, eq. 11].
+
+    The covariance of all rows is that of [U1 S1, U2 S2, sqrt(n1 n2 / (n1 + n2)) (mean1 - mean2)]: (11) with the second
+    model's scaled components in the place of new rows. Then the common library is compressed.
+    """
+    cross = PointBlocks(kernel, second.points, np.float64).against(first.points)
+    faded = first.faded(options.forgetting**second.seen)
+    found = joined(faded, second.scaled(), cross, options.rank_after(first.seen + second.seen))
+    return within_size(found, kernel, options)
+
+
 def _stacked(model: IncrementalModel, other: Factors, cross: Array) -> tuple[Array, Array]:
     """Return E~ of (11), one vector per row, as coefficients on all points and as inner products with them."""
     m, k = cross.shape[0], len(other.vectors)

@@ -8,10 +8,9 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.engine.sign_features import drop_dimension
+from mercer.engine.sign_rounding import TIE, Mask, first_largest, smallest_products
 from mercer.kernels.tiles import one_blas_thread, row_slices
-from mercer.solvers.l1.rounding import TIE, Mask, first_largest, smallest_products
-from mercer.solvers.l1.screening import Screening
-from mercer.solvers.l1.sum_bounds import SumBounds
+from mercer.solvers.l1.screening import Screening, SumBounds
 
 _COLUMNS = 256  # start candidates that are compared together
 _PIECE_BYTES = 2**21  # bytes of absolute values that are summed together, so that they stay in the cache

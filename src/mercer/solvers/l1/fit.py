@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 
 from mercer.arrays import Array, Points
 from mercer.engine.krylov import block_krylov
+from mercer.engine.sign_rounding import EXHAUSTED, Mask, first_largest
 from mercer.engine.signs import best_flip, measure_step, new_signs
 from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
@@ -22,7 +23,6 @@ from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel, Precomputed
 from mercer.solvers.l1.residuals import Residual, make_residual
-from mercer.solvers.l1.rounding import EXHAUSTED, Mask, first_largest
 
 _EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries
 _EIGEN_RESIDUAL = 1e-7  # only their signs are used

@@ -8,6 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer.arrays import Array, IntArray, Points, check_kernel_values, is_sparse
+from mercer.engine.sign_rounding import (
+    Mask,
+    first_largest,
+    smallest_diagonal,
+    smallest_products,
+    smallest_square,
+    tie_of,
+)
 from mercer.engine.signs import centre_rows, row_means
 from mercer.expansion.build import Centred
 from mercer.kernels.functions import Kernel, Linear
@@ -17,14 +25,6 @@ from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budge
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
 from mercer.solvers.l1.held import HeldResidual
-from mercer.solvers.l1.rounding import (
-    Mask,
-    first_largest,
-    smallest_diagonal,
-    smallest_products,
-    smallest_square,
-    tie_of,
-)
 
 
 class Residual(Protocol):

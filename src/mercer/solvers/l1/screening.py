@@ -6,14 +6,54 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.engine.sign_features import add_abs_sums
+from mercer.engine.sign_rounding import TIE, Mask
 from mercer.kernels.tiles import row_slices
-from mercer.solvers.l1.rounding import TIE, Mask
-from mercer.solvers.l1.sum_bounds import SumBounds
 
+_EPS = float(np.finfo(np.float64).eps)
+_LEAST_WEIGHT = 1e-3  # of the mean length: rows of length zero need a weight, too
 _STRIP = 256  # columns whose sums are computed together
 _WIDTH = 512  # a strip and this many rows are a tile of 512 KiB, for the second-level cache
 _UNIT = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in single precision
 _WORTH_THREADS = 2**24  # multiplications in a strip below which threads cost more than they save
+
+
+class SumBounds:
+    """Two bounds a column, the smaller of which counts.
+
+    Cauchy-Schwarz: (sum_i |K~_ij|)^2 <= sum_i a_i sum_i K~_ij^2 / a_i, for any weights a_i > 0; lengths of the rows are
+    good ones. And a sum that is known grows at most by |u_j| sum_i |u_i| when u u^T is subtracted from K~.
+    """
+
+    def __init__(self, Z: Array, squares: Array) -> None:  # (n, d), (n,)
+        self._known = np.full(len(Z), np.inf)
+        self._weigh(Z, squares)
+
+    def _weigh(self, Z: Array, squares: Array) -> None:
+        """Start the first bound anew, with the row lengths of now."""
+        n, self._dimensions = Z.shape
+        lengths = np.sqrt(squares)
+        self._weights = np.maximum(lengths, _LEAST_WEIGHT * lengths.mean())
+        self._spread = np.einsum("ij,ij->i", Z @ ((Z.T / self._weights) @ Z), Z)  # sum_i K~_ij^2 / a_i
+        self._rounding = 4.0 * _EPS * (n + self._dimensions) * squares * (squares / self._weights).sum()
+        self._slack = self._rounding.copy()
+
+    def sums(self) -> Array:
+        """Return the bounds, (n,)."""
+        spread = self._weights.sum() * np.maximum(self._spread + self._slack, 0.0)
+        return np.asarray(np.minimum(self._known, np.sqrt(spread)))
+
+    def learn(self, columns: IntArray, sums: Array) -> None:
+        """Take sums of some columns that are known."""
+        self._known[columns] = sums
+
+    def deflate(self, Z: Array, squares: Array, u: Array) -> None:
+        """Follow K~ - u u^T, where Z and `squares` are still those of K~."""
+        if 2 * Z.shape[1] <= self._dimensions:  # weights have become stale, and the slack large beside what is left
+            self._weigh(Z, squares)
+        scaled, lengths = u / self._weights, np.sqrt(squares)
+        self._spread += u * (u * float(u @ scaled) - 2.0 * (Z @ (scaled @ Z)))
+        self._slack += self._rounding
+        self._known += np.abs(u) * np.abs(u).sum() + 16.0 * _EPS * lengths * lengths.sum()
 
 
 class Screening:

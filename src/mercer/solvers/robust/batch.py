@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.engine.psi import Psi
+from mercer.engine.psi import Psi, choose_psi, row_weights
 from mercer.events import SILENT, Channel
-from mercer.solvers.robust.scale import choose_psi, row_weights
 from mercer.solvers.robust.space import RowSpace, Subspace, weighted_subspace
 
 _RESCALES = 5  # rounds in which "auto" parameters are computed from the residuals; afterwards they are fixed

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.engine.psi import Psi
+from mercer.engine.principal_axes import principal_axes
+from mercer.engine.psi import Psi, choose_psi
 from mercer.engine.robust_block import ccipca_rows, guarded_block, literal_block, merged_root
 from mercer.kernels.tiles import one_blas_thread
-from mercer.solvers.hebbian.linear_passes import principal_axes
-from mercer.solvers.robust.scale import choose_psi
 from mercer.solvers.robust.start import robust_start_rows
 
 UPDATES = ("svd", "ccipca", "hebbian")

@@ -19,10 +19,9 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.events import SILENT, Channel
 from mercer.solvers.robust.batch import RobustFit, fit_robust
-from mercer.solvers.robust.scale import auto_scale
 from mercer.solvers.robust.space import FeatureRows, RowSpace, Subspace, weighted_subspace
 
-__all__ = ["RobustStart", "auto_scale", "fit_from_start", "geometric_median", "robust_residuals", "robust_start_rows"]
+__all__ = ["RobustStart", "fit_from_start", "geometric_median", "robust_residuals", "robust_start_rows"]
 
 _MEDIAN_STEPS, _MEDIAN_TOL = 50, 1e-6
 _CONCENTRATIONS = 20
