@@ -61,7 +61,7 @@ def test_landmarks_are_distinct_and_as_many_as_asked_for(kernel, selection, stor
     X = STORAGES[storage](rng.standard_normal((60, 6)))
     points = choose(kernel, X, 12, selection)
     assert points.shape == (12, 6)
-    assert points.dtype == X.dtype
+    assert points.dtype == (X.dtype if as_set(points) <= as_set(X) else np.float64)  # centres keep all their digits
     assert len(as_set(points)) == 12
     assert sp.issparse(points) == (sp.issparse(X) and selection != "kmeans")
     if selection in ROW_RULES:

@@ -81,7 +81,7 @@ def _sample(X: Points, most: int, rng: np.random.RandomState) -> Points:
 
 
 def _kmeans(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
-    """Return the centres of clusters of a sample; they are dense even where the rows are sparse."""
+    """Return the centres of clusters of a sample, in float64; they are dense even where the rows are sparse."""
     from sklearn.cluster import KMeans  # its import is slow
 
     sample = _sample(X, max(_KMEANS_ROWS, _KMEANS_ROWS_EACH * count), rng)
