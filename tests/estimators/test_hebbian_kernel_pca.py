@@ -290,7 +290,7 @@ def test_rows_of_enormous_size(iris, kernel, two):
 
 
 def test_more_components_than_rows_are_cut_with_a_warning_that_names_the_caller(iris):
-    with pytest.warns(UserWarning, match="exceeds the 4 points"):
+    with pytest.warns(UserWarning, match="n_components=9, but the data allow only 4"):
         model = HebbianKernelPCA(9, random_state=0).fit(iris[::40])
     assert model.transform(iris).shape == (150, 4)
     assert HebbianKernelPCA(random_state=0, max_iter=2).fit(iris).transform(iris).shape == (150, 10)

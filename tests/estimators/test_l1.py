@@ -307,7 +307,7 @@ def test_the_linear_kernel_takes_no_kernel_matrix():
 
 def test_asking_for_more_than_the_rank_ends_early():
     X = rows(16, 30, 3)
-    with pytest.warns(UserWarning, match="after 3 components nothing"):
+    with pytest.warns(UserWarning, match="but the data allow only 3"):
         model = L1KernelPCA(10, kernel="linear").fit(X)
     assert model.transform(X).shape == (30, 3)
     assert model.signs_.shape == (3, 30)

@@ -367,7 +367,7 @@ def test_rows_on_a_plane_and_one_that_is_not(rng):
 
 def test_more_components_than_rows_or_rank(rng):
     X = rng.standard_normal((8, 3))
-    with pytest.warns(UserWarning, match="exceeds the 8 points"):
+    with pytest.warns(UserWarning, match="n_components=20, but the data allow only 8"):
         model = RobustKernelPCA(20, kernel="linear").fit(X)
     assert model.eigenvalues_.shape == (8,)
     assert_allclose(model.eigenvalues_[3:], 0)

@@ -2,6 +2,8 @@
 
 import inspect
 import warnings
+from numbers import Integral
+from typing import Any
 
 from mercer.errors import SlowFitWarning
 
@@ -29,6 +31,16 @@ def slow_fit(what: str, n: int, advice: str = _FEW_POINTS) -> None:
         warnings.warn(
             f"{what} the kernel matrix of all {n} rows; this takes many times as long as KernelPCA. {advice}",
             SlowFitWarning,
+            stacklevel=user_level(),
+        )
+
+
+def warn_of_fewer(wanted: Any, found: int) -> None:
+    """Warn where the data allow fewer components than the number asked for; None and shares ask for no number."""
+    if isinstance(wanted, Integral) and found < int(wanted):
+        warnings.warn(
+            f"n_components={wanted}, but the data allow only {found}; {found} components are computed.",
+            UserWarning,
             stacklevel=user_level(),
         )
 

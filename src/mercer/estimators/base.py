@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
 from mercer.errors import PreImageWarning
+from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.events import Channel, Observer
 from mercer.expansion.model import Expansion
@@ -73,6 +74,10 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     @property
     def _precomputed(self) -> bool:
         return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+
+    def _warn_of_fewer(self) -> None:
+        """Warn after `fit` where there are fewer components than were asked for."""
+        warn_of_fewer(self.n_components, self.n_components_)
 
     # -- what follows from the expansion --------------------------------------------------------------------------
 

@@ -301,6 +301,7 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
             self._fit_all_rows(kernel, X, rng)
         else:
             self._fit_landmarks(kernel, X, rng)
+        self._warn_of_fewer()
         return self
 
     def _fit_all_rows(self, kernel: Kernel, X: Points, rng: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
+from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
@@ -166,6 +167,7 @@ class LandmarkLearning(KernelDecomposition):
             self._learn(rows)
             return
         r = self._count(space.rank)
+        warn_of_fewer(self.n_components, r)
         if n_rows(rows) > r:
             self._run = warm_start(space, r, rows, gain, self.center)
             self._freeze(False)
@@ -178,12 +180,12 @@ class LandmarkLearning(KernelDecomposition):
         """Return how many rows it takes to choose landmarks, or to start on given ones."""
         if self.landmarks is None or isinstance(self.landmarks, Integral):
             return self._wanted
-        return 1 if self.init is not None else 2 * self._count_quietly(_STREAM_LANDMARKS)
+        return 1 if self.init is not None else 2 * self._count(_STREAM_LANDMARKS)
 
     def _wait(self, rows: Points) -> None:
         """Keep the rows, and be exact meanwhile."""
         self._pending = rows
-        r = min(n_rows(rows), self._count_quietly(n_rows(rows)))
+        r = self._count(n_rows(rows))
         self.expansion_ = fit_exact(
             self._kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center
         ).expansion
@@ -191,9 +193,6 @@ class LandmarkLearning(KernelDecomposition):
 
     def _count(self, n: int) -> int:
         return component_count(self.n_components, n)
-
-    def _count_quietly(self, n: int) -> int:
-        return min(n, MOST_COMPONENTS if self.n_components is None else int(self.n_components))
 
     def _continue_fit(self, X: Points, rng: Any) -> None:
         """Go on from a fit on all rows, in the span of some of them."""

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
-from mercer.estimators.advice import uneven, user_level
+from mercer.estimators.advice import uneven, user_level, warn_of_fewer
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
@@ -142,8 +142,8 @@ class HebbianPCA(KernelDecomposition):
     (97, 5)
     """
 
-    kernel: ClassVar[str] = "linear"
-    preimage: ClassVar[str] = "exact"
+    kernel = "linear"
+    preimage = "exact"
     _state: LinearState
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -302,7 +302,7 @@ class HebbianPCA(KernelDecomposition):
         first = not hasattr(self, "_state")
         X = self._check_learnable(X, reset=first)
         if first:
-            self._begin(X, generator(self.random_state), _SHORTEST)
+            self._begin(X, generator(self.random_state), _SHORTEST, in_parts=True)
         self._state, halvings = self._state.copy(), self._state.guard.halvings
         try:
             learn(self._state, X, self._gain, **self._options)
@@ -323,26 +323,22 @@ class HebbianPCA(KernelDecomposition):
             )
         return checked
 
-    def _begin(self, X: Points, rng: Any, length: int) -> None:
+    def _begin(self, X: Points, rng: Any, length: int, in_parts: bool = False) -> None:
         """Set the state to that before the first row."""
-        weights = self._first_weights(X, rng)
+        weights = self._first_weights(X, rng, in_parts)
         if self.warm_start and hasattr(self, "_state") and self._state.W.shape == weights.shape:
             weights = self._state.W
         self.length_ = length if self.length is None else int(self.length)
         self._state = start_state(weights, self._gain)
 
-    def _first_weights(self, X: Points, rng: Any) -> Array:
+    def _first_weights(self, X: Points, rng: Any, in_parts: bool) -> Array:
         n, p = X.shape
         if self.init is not None:
             return self._given_weights(p)
         r = min(n, MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
-        if r > p and self.n_components is not None:
-            warnings.warn(
-                f"n_components={r} exceeds the {p} features; {p} components are learned.",
-                UserWarning,
-                stacklevel=user_level(),
-            )
-        return np.asarray(np.linalg.qr(rng.standard_normal((p, min(r, p))))[0].T)
+        r = min(r, p if in_parts else min(n, p))
+        warn_of_fewer(self.n_components, r)
+        return np.asarray(np.linalg.qr(rng.standard_normal((p, r)))[0].T)
 
     def _given_weights(self, p: int) -> Array:
         given: Array = check_array(self.init, dtype=np.float64, input_name="init")

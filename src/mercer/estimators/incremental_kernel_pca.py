@@ -216,6 +216,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         X = self._check_learnable(X, reset=True)
         self._begin(X)
         self._learn(X, reference)
+        self._warn_of_fewer()
         return self
 
     @all_or_nothing

@@ -1,6 +1,5 @@
 """`KernelPCA`: exact kernel PCA, a drop-in for scikit-learn's class that holds half the matrix or none of it."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from mercer.arrays import Array, Points, is_sparse
+from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
     COMPONENTS,
@@ -333,12 +333,7 @@ class KernelPCA(KernelDecomposition):
             return n
         if 0 < self.n_components < 1:
             return float(self.n_components)
-        if self.n_components > n:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {n} samples; {n} components are computed.",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_fewer(self.n_components, n)
         return min(n, int(self.n_components))
 
     def _tile_dtype(self, X: Points) -> Any:

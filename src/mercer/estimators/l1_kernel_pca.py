@@ -1,6 +1,5 @@
 """`L1KernelPCA`: kernel PCA that maximises sums of absolute scores, which outliers move less than sums of squares."""
 
-import warnings
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -205,7 +204,7 @@ class L1KernelPCA(KernelDecomposition):
             X = check_square(X)
         self.expansion_, found = self._solve(self._make_kernel(X), X)
         self.signs_, self.objective_, self.n_iter_ = found.signs, found.objective, found.n_iter
-        self._warn_of_rank()
+        self._warn_of_fewer()
         return self
 
     def _solve(self, kernel: Kernel, X: Points) -> tuple[Expansion, SignFit]:
@@ -222,15 +221,6 @@ class L1KernelPCA(KernelDecomposition):
         if self.algorithm == "linear_system":
             return fit_linear_system(kernel, X, r, refine=refine, **common)
         return fit_l1(kernel, X, r, options=SignOptions(self.init, refine), **common)
-
-    def _warn_of_rank(self) -> None:
-        found, wanted = self.expansion_.n_components, self.n_components
-        if wanted is not None and found < wanted:
-            warnings.warn(
-                f"n_components={wanted}, but after {found} components nothing of the data is left; {found} are kept.",
-                UserWarning,
-                stacklevel=4,
-            )
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
         """Fit the model and return the scores of the training rows.

@@ -246,6 +246,7 @@ class LandmarkKernelPCA(KernelDecomposition):
         X = self._check_learnable(X, reset=True)
         self._begin(X)
         self._learn(X)
+        self._warn_of_fewer()
         return self
 
     @all_or_nothing

@@ -271,6 +271,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self._run, self._pending, self._started = None, None, 0
         self._kernel = self._row_kernel(X)
         self._go_on(X, self._space(self._kernel, X))
+        self._warn_of_fewer()
         return self
 
     @all_or_nothing

@@ -197,4 +197,5 @@ class R1KernelPCA(KernelDecomposition):
         )
         self.weights_, self.cutoff_ = found.weights, found.cutoff
         self.objective_, self.n_iter_ = found.objective, found.n_iter
+        self._warn_of_fewer()
         return self

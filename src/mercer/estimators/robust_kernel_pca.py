@@ -274,6 +274,7 @@ class RobustKernelPCA(KernelDecomposition):
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
         self._keep(self._solve(space, r, given), space)
+        self._warn_of_fewer()
         if self.landmarks is None and not self._precomputed:
             slow_fit(f"The robust start and {self.n_iter_} rounds each solved an eigenproblem of", n_rows(X))
         return self

@@ -1,6 +1,5 @@
 """Checks of what users pass in: those of scikit-learn, with advice added to its messages."""
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -12,7 +11,6 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
 from mercer.arrays import Array, Points, is_sparse
-from mercer.estimators.advice import user_level
 from mercer.kernels.functions import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
 
@@ -158,11 +156,5 @@ def check_landmarks(landmarks: Any, n_features: int) -> Points:
 
 
 def component_count(wanted: int | None, n: int) -> int:
-    """Return how many of the wanted components n points allow, and warn if they allow fewer than wanted."""
-    if wanted is not None and wanted > n:
-        warnings.warn(
-            f"n_components={wanted} exceeds the {n} points; {n} components are computed.",
-            UserWarning,
-            stacklevel=user_level(),
-        )
+    """Return how many of the wanted components n points allow; by default `MOST_COMPONENTS` are wanted."""
     return min(n, MOST_COMPONENTS if wanted is None else int(wanted))
