@@ -1,5 +1,6 @@
 """What users see of the package: public names only, with types that a checker can follow."""
 
+import ast
 import os
 import re
 import subprocess
@@ -9,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import mercer
-
-MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
+from mercer.registry import MODULES, PUBLIC
 
 _USE = """
 import mercer
@@ -63,6 +63,13 @@ def test_a_module_shows_its_public_names_only(name):
 
 def test_the_package_shows_its_public_names_only():
     assert dir(mercer) == sorted([*mercer.__all__, *MODULES])
+
+
+def test_type_checkers_are_told_what_the_registry_says():
+    tree = ast.parse(Path(mercer.__file__).read_text())
+    told = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.col_offset]
+    assert {alias.name: node.module for node in told for alias in node.names} == PUBLIC
+    assert set(mercer.__all__) == {*PUBLIC, "__version__"}
 
 
 def test_every_public_error_is_shown():

@@ -3,30 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mercer.registry import MODULES as _MODULES
+from mercer.registry import PUBLIC as _PUBLIC
 from mercer.version import __version__
 
-_PUBLIC = {
-    "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
-    "HebbianPCA": "mercer.estimators.hebbian_pca",
-    "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
-    "KernelOutlierDetector": "mercer.outliers.detector",
-    "KernelPCA": "mercer.estimators.kernel_pca",
-    "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
-    "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
-    "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
-    "R1KernelPCA": "mercer.estimators.r1_kernel_pca",
-    "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
-    "AppearanceTracker": "mercer.images.tracker",
-    "KernelMutualSubspace": "mercer.images.mutual_subspace",
-    "KernelSpectralClustering": "mercer.clustering.spectral",
-    "PatchDenoiser": "mercer.images.patches",
-    "denoise": "mercer.estimators.denoising",
-    "Expansion": "mercer.expansion.model",
-    "load": "mercer.io.persist",
-}
-_MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
-
-__all__ = [
+__all__ = [  # of the registry; this list and the imports below are written out for type checkers
     "AppearanceTracker",
     "Expansion",
     "HebbianKernelPCA",

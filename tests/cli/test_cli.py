@@ -248,10 +248,15 @@ class Counting:
         Path(path).write_text(" ".join(map(str, self.sizes)))
 
 
+def test_every_decomposition_is_a_method():
+    assert {method.cls for method in methods._METHODS.values()} == set(methods.DECOMPOSITIONS)
+    assert all(type(method.make({})).__name__ == method.cls for method in methods._METHODS.values())
+
+
 def test_a_registered_method_that_streams_is_fed_by_chunks(tmp_path, data, monkeypatch):
     monkeypatch.setitem(sys.modules, "counting", types.SimpleNamespace(Counting=Counting))
-    monkeypatch.setattr(methods, "_METHODS", dict(methods._METHODS))
-    methods.register(methods.Method("counting", "counting:Counting", "counts"))
+    monkeypatch.setitem(methods.DECOMPOSITIONS, "Counting", "counting")
+    monkeypatch.setitem(methods._METHODS, "counting", methods.Method("Counting", "counts", {}))
     assert "counting: counts" in methods.overview()
     run("fit", data, "-o", tmp_path / "m", "--method", "counting", "--chunk-rows", 25)
     assert (tmp_path / "m").read_text() == "25 25 10"

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
+import mercer
 from mercer import IncrementalKernelPCA, KernelMutualSubspace, KernelPCA, LandmarkKernelPCA, RobustKernelPCA
 from mercer.images.verification import threshold_for
 from mercer.metrics import subspace_distance
@@ -269,9 +270,9 @@ def test_what_is_wrong_is_said(rng):
     with pytest.raises(ValueError, match="Set 1 contains NaN or infinity in image 3"):
         KernelMutualSubspace().fit([known[0], broken], labels[:2])
     with pytest.raises(ValueError, match="n_angles must be a whole number"):
-        KernelMutualSubspace(n_angles=0)
+        KernelMutualSubspace(n_angles=0).fit(known, labels)
     with pytest.raises(ValueError, match="measure must be one of"):
-        KernelMutualSubspace(measure="cosine")
+        KernelMutualSubspace(measure="cosine").partial_fit(known[0], "one")
 
 
 def test_what_is_wrong_later_is_said(rng):
@@ -326,3 +327,23 @@ def test_faces_incremental_is_as_good_as_batch(data_set):
     assert max(reference.expansion_.n_points for reference in model.references_.values()) <= 12
     assert areas["batch"] > 0.97
     assert abs(areas["batch"] - areas["incremental"]) < 0.01
+
+
+@pytest.mark.parametrize("names", [["a", "b"], [1, 2], np.array([3, 4]), np.array(["x", "y"])])
+def test_saved_references_keep_labels_threshold_and_go_on_learning(names, tmp_path):
+    rng = np.random.default_rng(0)
+    sets, new = [rng.uniform(size=(8, 6)) for _ in range(2)], rng.uniform(size=(5, 6))
+    model = KernelMutualSubspace().fit(sets, names).calibrate(sets, names)
+    model.save(tmp_path / "model")
+    again = mercer.load(tmp_path / "model")
+    assert again.threshold_ == model.threshold_
+    assert_array_equal(again.classes_, model.classes_)
+    assert_array_equal(again.predict([new]), model.predict([new]))
+    for one in (again, model):
+        one.partial_fit(new, names[0])
+    assert_array_equal(again.similarity([new, sets[1]]), model.similarity([new, sets[1]]))
+
+
+def test_whole_counts_only():
+    with pytest.raises(ValueError, match=r"n_components must be a whole number of at least 1; got 2.0"):
+        KernelMutualSubspace(n_components=2.0).partial_fit(np.ones((3, 6)), "one")

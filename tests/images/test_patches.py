@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
 import mercer
@@ -374,3 +375,19 @@ def test_the_command_says_what_is_wrong(tmp_path, rng):
     assert not out.exists()
     with pytest.raises(DataFileError, match="Choose a name"):
         write_picture(tmp_path / "x.unknown", picture(rng, ()))
+
+
+def test_models_of_all_parts_are_saved(tmp_path):
+    noisy = np.random.default_rng(0).uniform(size=(30, 24))
+    task = PatchDenoiser(5, 3, split=2)
+    with pytest.raises(NotFittedError, match=r"call denoise\(image\) first"):
+        task.save(tmp_path / "task")
+    found = task.denoise(noisy)
+    task.save(tmp_path / "task")
+    again = mercer.load(tmp_path / "task")
+    assert again.noise_ == task.noise_
+    windows = noisy[:5, :5].reshape(1, -1)
+    assert len(again.models_) == 4
+    for mine, theirs in zip(again.models_, task.models_, strict=True):
+        assert np.array_equal(mine.transform(windows), theirs.transform(windows))
+    assert np.array_equal(again.denoise(noisy), found)

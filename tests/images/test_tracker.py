@@ -13,8 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
+import mercer
 from mercer import AppearanceTracker, IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA, plots
 from mercer.cli.root import app
+from mercer.errors import NotSaveableError
 from mercer.images.appearance import default_model, unit_contrast
 from mercer.images.warp import corners, sample_boxes, smoothed_for
 from textbook import tracking as naive
@@ -295,8 +297,9 @@ def test_a_bad_frame_leaves_the_tracker_as_it_was():
     ],
 )
 def test_bad_parameters(parameters, text):
+    frames, boxes = scene(1, n=1)
     with pytest.raises(ValueError, match=text):
-        AppearanceTracker(**parameters)
+        AppearanceTracker(**parameters).start(frames[0], boxes[0])
 
 
 def test_a_model_that_cannot_learn_on_is_refused():
@@ -387,3 +390,26 @@ def test_videos_of_the_benchmark_are_the_same_again_and_have_true_boxes():
         )
         near, far = np.linalg.norm(on[1:] - on[:-1], axis=1), np.linalg.norm(off - on, axis=1)
         assert np.median(near) < 0.5 * np.median(far)  # what is in the box stays alike, what is beside it is not
+
+
+@pytest.mark.parametrize("stop", [1, 3, 9])
+def test_a_saved_tracker_goes_on_as_if_nothing_had_happened(stop, tmp_path):
+    frames, boxes = scene(1, n=14)
+    tracker = AppearanceTracker(random_state=3, keep_first=True, n_candidates=60).start(frames[0], boxes[0])
+    for frame in frames[1:stop]:
+        tracker.update(frame)
+    tracker.save(tmp_path / "tracker")
+    again = mercer.load(tmp_path / "tracker")
+    assert again.n_frames_ == stop
+    assert_array_equal(again.corners_, tracker.corners_)
+    for frame in frames[stop:]:
+        assert_array_equal(again.update(frame), tracker.update(frame))
+        assert again.residual_ == tracker.residual_
+
+
+def test_a_tracker_that_draws_from_another_kind_of_generator_is_not_saved(tmp_path):
+    frames, boxes = scene(1, n=1)
+    other = np.random.RandomState(np.random.PCG64(0))
+    tracker = AppearanceTracker(random_state=other).start(frames[0], boxes[0])
+    with pytest.raises(NotSaveableError, match="draws from PCG64"):
+        tracker.save(tmp_path / "tracker")

@@ -51,7 +51,7 @@ def fitted(fill: float = 0.5, **params: Any) -> Model:
 
 @pytest.fixture(autouse=True)
 def _allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(persist, "CLASSES", {"Model": Model.__module__})
+    monkeypatch.setattr(persist, "ESTIMATORS", {"Model": Model.__module__})
     monkeypatch.setattr(codec, "import_module", lambda name: sys.modules.get(name) or sys.modules[__name__])
 
 
@@ -397,7 +397,7 @@ def test_stale_temporary_files_of_this_path_are_removed(path: Path, monkeypatch:
         with pytest.raises(ZeroDivisionError):
             persist.save(fitted(), target)
         monkeypatch.undo()
-        monkeypatch.setattr(persist, "CLASSES", {"Model": Model.__module__})
+        monkeypatch.setattr(persist, "ESTIMATORS", {"Model": Model.__module__})
         (litter,) = set(target.parent.iterdir()) - before
         os.utime(litter, (time.time() - age,) * 2)
         return litter

@@ -1,24 +1,32 @@
-"""The methods that `mercer fit` offers; a new method is one entry here."""
+"""The methods that `mercer fit` offers: the decompositions of the registry, with what suits the command line."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
+
+from mercer.registry import DECOMPOSITIONS
+
+_GAUSSIAN: Mapping[str, Any] = {"n_components": 10, "kernel": "rbf", "gamma": "median"}
 
 
 @dataclass(frozen=True)
 class Method:
     """An estimator class, with its name and default parameters on the command line."""
 
-    name: str
-    target: str  # "module:Class", imported when it is used
+    cls: str  # name of a decomposition in the registry; its module is imported when it is used
     help: str
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=lambda: _GAUSSIAN)
+
+    @property
+    def name(self) -> str:
+        """Return the name on the command line: that of KernelPCA is kernel-pca."""
+        return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", self.cls).lower()
 
     def make(self, params: Mapping[str, Any], **where_known: Any) -> Any:
-        """Make the estimator with its defaults and these parameters; `others` are used only if the class has them."""
-        module, _, name = self.target.partition(":")
-        estimator = getattr(import_module(module), name)()
+        """Make the estimator with its defaults and these parameters; those of `where_known` only if the class has them."""
+        estimator = getattr(import_module(DECOMPOSITIONS[self.cls]), self.cls)()
         known = estimator.get_params(deep=False)
         unknown = [key for key in params if key not in known]
         if unknown:
@@ -36,13 +44,18 @@ class Method:
 AUTO, EXACT, LANDMARKS = "auto", "kernel-pca", "landmark-kernel-pca"
 MANY = 20_000  # rows; with more, exact kernel PCA takes minutes
 
-_METHODS: dict[str, Method] = {}
-
-
-def register(method: Method) -> Method:
-    """Add a method."""
-    _METHODS[method.name] = method
-    return method
+_OFFERED = (
+    Method("KernelPCA", "exact kernel PCA of all rows", {**_GAUSSIAN, "preimage": "auto"}),
+    Method("HebbianPCA", "linear PCA learned row by row; reads the rows once", {}),
+    Method("HebbianKernelPCA", "kernel PCA learned one sample at a time"),
+    Method("OnlineRobustKernelPCA", "robust kernel PCA of a stream; reads the rows once"),
+    Method("RobustKernelPCA", "robust kernel PCA: outlying rows are down-weighted"),
+    Method("LandmarkKernelPCA", "kernel PCA in the span of landmarks; reads the rows once"),
+    Method("IncrementalKernelPCA", "kernel PCA updated with every few rows, on a limited number of points"),
+    Method("L1KernelPCA", "L1-norm kernel PCA, by absolute scores; less sensitive to outliers"),
+    Method("R1KernelPCA", "kernel PCA by unsquared distances from the subspace"),
+)
+_METHODS = {method.name: method for method in _OFFERED}
 
 
 def names() -> list[str]:
@@ -82,84 +95,3 @@ def choice_of_many(limit: int) -> str:
         f"More than {limit:,} rows: {LANDMARKS} is used; its time is proportional to the number of rows. "
         f"For the exact model use --method {EXACT}."
     )
-
-
-register(
-    Method(
-        "kernel-pca",
-        "mercer:KernelPCA",
-        "exact kernel PCA of all rows",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median", "preimage": "auto"},
-    )
-)
-
-register(
-    Method(
-        "hebbian-pca",
-        "mercer:HebbianPCA",
-        "linear PCA learned row by row; reads the rows once",
-    )
-)
-
-register(
-    Method(
-        "hebbian-kernel-pca",
-        "mercer:HebbianKernelPCA",
-        "kernel PCA learned one sample at a time",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)
-
-register(
-    Method(
-        "online-robust-kernel-pca",
-        "mercer:OnlineRobustKernelPCA",
-        "robust kernel PCA of a stream; reads the rows once",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)
-
-register(
-    Method(
-        "robust-kernel-pca",
-        "mercer:RobustKernelPCA",
-        "robust kernel PCA: outlying rows are down-weighted",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)
-
-register(
-    Method(
-        "landmark-kernel-pca",
-        "mercer:LandmarkKernelPCA",
-        "kernel PCA in the span of landmarks; reads the rows once",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)
-
-register(
-    Method(
-        "incremental-kernel-pca",
-        "mercer:IncrementalKernelPCA",
-        "kernel PCA updated with every few rows, on a limited number of points",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)
-
-register(
-    Method(
-        "l1-kernel-pca",
-        "mercer:L1KernelPCA",
-        "L1-norm kernel PCA, by absolute scores; less sensitive to outliers",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)
-
-register(
-    Method(
-        "r1-kernel-pca",
-        "mercer:R1KernelPCA",
-        "kernel PCA by unsquared distances from the subspace",
-        {"n_components": 10, "kernel": "rbf", "gamma": "median"},
-    )
-)

@@ -1,6 +1,5 @@
 """`KernelSpectralClustering`: clusters of any shape, and labels for new rows."""
 
-import os
 import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,6 +22,8 @@ from mercer.clustering.embedding import (
     unit_rows,
 )
 from mercer.estimators.advice import slow_fit, user_level
+from mercer.estimators.kernel_parameters import KernelParameters
+from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     Interval,
@@ -32,13 +33,9 @@ from mercer.estimators.validation import (
     generator,
     validated,
 )
-from mercer.events import Channel, Observer
 from mercer.expansion.model import Expansion
-from mercer.io import persist
-from mercer.kernels.functions import Kernel, Precomputed
-from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
+from mercer.kernels.functions import Kernel
 from mercer.kernels.tiles import memory_budget
-from mercer.progress import observers as progress_observers
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.hebbian.gain_choice import GAINS
 
@@ -48,7 +45,7 @@ _TOO_NARROW = "Its eigenvalues hardly differ, as those of too narrow a kernel: t
 _EIGEN_TOL = 1e-6  # of residuals: labels do not change any more
 
 
-class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Spectral clustering that labels new rows too, in bounded memory.
 
     Rows become coordinates on the leading eigenvectors of the kernel matrix, which is scaled by the degrees and not
@@ -166,7 +163,6 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         *("cluster_centers_", "solver_", "n_iter_", "history_"),
     )
     expansion_: Expansion
-    observers: tuple[Observer, ...] = ()
 
     def __init__(
         self,
@@ -291,32 +287,11 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         """Eigenvalues of the scaled kernel matrix, descending; an array of shape (n_components,)."""
         return self.expansion_.eigenvalues
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file; `mercer.load(path)` reads it back.
-
-        The file holds numbers and parameters and no code. It is written in full or not at all: where writing fails, a
-        file that was there before stays as it was.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            Name of the file.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the model is not fitted yet.
-        NotSaveableError
-            If a part of the model cannot be stored without code, such as a kernel given as a function.
-        """
-        check_is_fitted(self)
-        persist.save(self, path)
-
     # -- how coordinates are found -------------------------------------------------------------------------------
 
     def _embed(self, kernel: Kernel, X: Points, rng: np.random.RandomState) -> Embedding:
         r = min(self.n_components or self.n_clusters, n_rows(X))
-        channel = Channel((*self.observers, *progress_observers(self.verbose)))
+        channel = self._channel()
         hebbian = self.eigen_solver == "hebbian"
         affinity = make_affinity(kernel, X, self.n_jobs, hold=not hebbian)
         if hebbian:
@@ -349,30 +324,3 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
                 f"budget is {memory_budget() / 2**30:.2f} GiB. Use 'krylov', which holds less or none of it, or raise "
                 "the budget with sklearn.set_config(working_memory=...)."
             )
-
-    def _make_kernel(self, X: Points) -> Kernel:
-        self.gamma_ = resolve_gamma(self.gamma, X)
-        return resolve_kernel(
-            KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {}), X
-        )
-
-    @property
-    def _precomputed(self) -> bool:
-        return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
-
-    # -- files and tags ------------------------------------------------------------------------------------------
-
-    def _saved_state(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._fitted_attributes if hasattr(self, name)}
-
-    def _restore_state(self, state: dict[str, Any]) -> None:
-        for name in self._fitted_attributes:
-            if name in state:
-                setattr(self, name, state[name])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "chi2"
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.positive_only = self.kernel == "chi2"
-        return tags

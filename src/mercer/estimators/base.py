@@ -1,6 +1,5 @@
 """What every decomposition estimator shares: everything that follows from its expansion."""
 
-import os
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -12,19 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, Points
 from mercer.errors import PreImageWarning
 from mercer.estimators.advice import warn_of_fewer
+from mercer.estimators.kernel_parameters import KernelParameters
+from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import check_diagonal, check_rows
-from mercer.events import Channel, Observer
 from mercer.expansion.model import Expansion
-from mercer.io import persist
-from mercer.kernels.functions import Kernel, Precomputed
-from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages
-from mercer.progress import observers as progress_observers
 
 _BAD_PREIMAGE = 0.5  # of the mean squared distance from the mean
 
 
-class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelDecomposition(
+    KernelParameters,
+    ModelFiles,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Base of all estimators whose fitted state is an `Expansion`.
 
     It gives them `transform`, `inverse_transform`, `reconstruction_error`, `save` and the attributes that follow from
@@ -57,23 +59,9 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """
 
     expansion_: Expansion
-    observers: tuple[Observer, ...] = ()
     _fitted_attributes: tuple[str, ...] = ("expansion_", "gamma_", "n_features_in_", "feature_names_in_")
 
     # -- fitting -------------------------------------------------------------------------------------------------
-
-    def _channel(self) -> Channel:
-        return Channel((*self.observers, *progress_observers(self.verbose)))
-
-    def _make_kernel(self, X: Points) -> Kernel:
-        """Freeze gamma as `gamma_` and return the kernel object that the parameters describe."""
-        self.gamma_ = resolve_gamma(self.gamma, X)
-        spec = KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {})
-        return resolve_kernel(spec, X)
-
-    @property
-    def _precomputed(self) -> bool:
-        return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
 
     def _warn_of_fewer(self) -> None:
         """Warn after `fit` where there are fewer components than were asked for."""
@@ -282,53 +270,7 @@ class KernelDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         return residual
 
-    # -- files ---------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file; `mercer.load(path)` reads it back.
-
-        The file holds numbers and parameters and no code. It is written in full or not at all: where writing fails, a
-        file that was there before stays as it was.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            Name of the file.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the model is not fitted yet.
-        NotSaveableError
-            If a part of the model cannot be stored without code, such as a kernel given as a function.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import mercer
-        >>> model = mercer.KernelPCA(n_components=1).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(Path(folder) / "model.mercer")
-        ...     again = mercer.load(Path(folder) / "model.mercer")
-        >>> bool((again.transform([[1.0, 2.0]]) == model.transform([[1.0, 2.0]])).all())
-        True
-        """
-        check_is_fitted(self)
-        persist.save(self, path)
-
-    def _saved_state(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._fitted_attributes if hasattr(self, name)}
-
-    def _restore_state(self, state: dict[str, Any]) -> None:
-        for name in self._fitted_attributes:
-            if name in state:
-                setattr(self, name, state[name])
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "chi2"
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.positive_only = self.kernel == "chi2"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

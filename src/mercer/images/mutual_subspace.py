@@ -6,15 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
+from mercer.estimators.model_files import ModelFiles
 from mercer.expansion.model import Expansion
+from mercer.images.checks import check_counts, check_learns_in_parts
 from mercer.images.image_sets import check_labels, check_set, in_order, listed, unit_rows
-from mercer.images.verification import Roc, curve, is_complete, threshold_for
+from mercer.images.verification import Roc, curve, is_complete, threshold_for, warn_if_none_pass
 from mercer.kernels.resolve import resolve_gamma
 from mercer.metrics.subspaces import orthonormal_basis
 
@@ -23,7 +25,7 @@ _MEASURES = ("cosines", "angles")
 Labels = npt.NDArray[Any]
 
 
-class KernelMutualSubspace:
+class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
     """Classifier of sets of images by principal angles between kernel subspaces.
 
     Every label has one subspace of feature space, spanned by the leading components of its images (sec. V-C2 of
@@ -93,8 +95,12 @@ class KernelMutualSubspace:
     (10, 10)
     """
 
+    _fitted_attributes = ("gamma_", "_n_features", "_calibrated")
     references_: dict[Any, Any]
     gamma_: float
+    _bases: dict[Any, Expansion]
+    _n_features: int
+    _calibrated: float | None
 
     def __init__(
         self,
@@ -108,20 +114,14 @@ class KernelMutualSubspace:
         normalize: bool = True,
         threshold: float | None = None,
     ) -> None:
-        for name, count in (("n_components", n_components), ("n_angles", n_angles)):
-            if int(count) != count or count < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1; got {count!r}.")
-        if measure not in _MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(_MEASURES)}; got {measure!r}.")
         self.estimator = estimator
-        self.n_components = int(n_components)
-        self.n_angles = int(n_angles)
+        self.n_components = n_components
+        self.n_angles = n_angles
         self.measure = measure
         self.kernel = kernel
         self.gamma = gamma
         self.normalize = normalize
         self.threshold = threshold
-        self._bases: dict[Any, Expansion] = {}
 
     # -- learning ------------------------------------------------------------------------------------------------
 
@@ -149,6 +149,7 @@ class KernelMutualSubspace:
             If there is only one label, if the numbers of sets and labels differ, or if a set is empty, contains NaN or
             infinity or has images of another size.
         """
+        self._check_parameters()
         names = check_labels(labels, len(listed(sets)))
         if len(set(names)) < 2:
             raise ValueError(
@@ -190,6 +191,7 @@ class KernelMutualSubspace:
         ValueError
             If the frames are empty, contain NaN or infinity or have another size than those before.
         """
+        self._check_parameters()
         begun = bool(getattr(self, "references_", None))
         [rows] = self._checked_sets([frames], self._n_features if begun else None)
         if not begun:
@@ -197,7 +199,7 @@ class KernelMutualSubspace:
             self.references_ = {}
         model = self.references_.get(label)
         model = self._new_model() if model is None else model
-        _needs_partial_fit(model)
+        check_learns_in_parts(model)
         self.references_ = {**self.references_, label: model.partial_fit(rows)}
         self._bases = {name: basis for name, basis in self._bases.items() if name != label}
         return self
@@ -211,7 +213,7 @@ class KernelMutualSubspace:
         self.gamma_ = resolve_gamma(gamma, rows)
         self._n_features = rows.shape[1]
         self._bases = {}
-        self._calibrated: float | None = None
+        self._calibrated = None
         return self
 
     def _new_model(self) -> Any:
@@ -439,14 +441,7 @@ class KernelMutualSubspace:
                 f"The references are {list(self.references_)}: pass sets of others too, with any other label."
             )
         self._calibrated = threshold_for(similarity[~genuine], false_accepts)
-        if is_complete(self._calibrated):
-            warnings.warn(
-                "The threshold is as high as a similarity can be, so verify accepts no new set: too many pairs with "
-                "different labels span the same subspace. Does a picture stand under two labels, or is n_components "
-                "as large as the number of pixels?",
-                UserWarning,
-                stacklevel=2,
-            )
+        warn_if_none_pass(self._calibrated)
         return self
 
     def roc(self, sets: Sequence[Any], labels: Iterable[Any]) -> Roc:
@@ -503,7 +498,23 @@ class KernelMutualSubspace:
     def _claims(self, sets: Sequence[Any], labels: Iterable[Any]) -> tuple[list[Any], Array]:
         return check_labels(labels, len(listed(sets))), self.similarity(sets)
 
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _saved_state(self) -> dict[str, Any]:
+        models = {f"reference{i}": model for i, model in enumerate(self.references_.values())}
+        return {**super()._saved_state(), "labels": list(self.references_), **models}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        super()._restore_state(state)
+        self.references_ = {label: state[f"reference{i}"] for i, label in enumerate(state["labels"])}
+        self._bases = {}
+
     # -- checks --------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_counts(n_components=self.n_components, n_angles=self.n_angles)
+        if self.measure not in _MEASURES:
+            raise ValueError(f"measure must be one of {', '.join(_MEASURES)}; got {self.measure!r}.")
 
     def _check_fitted(self) -> None:
         if not getattr(self, "references_", None):
@@ -516,11 +527,3 @@ class KernelMutualSubspace:
             n_features = rows.shape[1]
             found.append(unit_rows(rows) if self.normalize else rows)
         return found
-
-
-def _needs_partial_fit(model: Any) -> None:
-    if not hasattr(model, "partial_fit"):
-        raise TypeError(
-            f"{type(model).__name__} has no partial_fit; use fit, or an estimator for streams such as "
-            "IncrementalKernelPCA(center=False)."
-        )

@@ -1,15 +1,17 @@
 """`PatchDenoiser`: an image without its noise, by kernel PCA of its windows."""
 
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array, IntArray
 from mercer.estimators.denoising import ready
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import generator
 from mercer.images.noise import estimate_noise, signal_dimensions
 from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
@@ -19,8 +21,7 @@ Image = npt.NDArray[Any]
 _WIDTH = 5.0  # of the default kernel, in root mean square distances between windows
 
 
-@dataclass
-class PatchDenoiser:
+class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     """Remove noise from images by kernel PCA of overlapping windows.
 
     Windows are cut on a grid, a model is fitted to them, each window is replaced by what the model can express of it,
@@ -86,18 +87,33 @@ class PatchDenoiser:
     True
     """
 
-    window: int = 9
-    stride: int = 2
-    estimator: Any = None
-    preimage: str | None = None
-    noise: float | None = None
-    split: int = 1
-    remove_mean: bool = True
-    weights: str = "uniform"
-    max_windows: int | None = 3000
-    random_state: Any = 0
-    models_: list[Any] = field(init=False, repr=False, compare=False, default_factory=list)
-    noise_: float | None = field(init=False, repr=False, compare=False, default=None)
+    models_: list[Any]
+    noise_: float | None
+
+    def __init__(
+        self,
+        window: int = 9,
+        stride: int = 2,
+        *,
+        estimator: Any = None,
+        preimage: str | None = None,
+        noise: float | None = None,
+        split: int = 1,
+        remove_mean: bool = True,
+        weights: str = "uniform",
+        max_windows: int | None = 3000,
+        random_state: Any = 0,
+    ) -> None:
+        self.window = window
+        self.stride = stride
+        self.estimator = estimator
+        self.preimage = preimage
+        self.noise = noise
+        self.split = split
+        self.remove_mean = remove_mean
+        self.weights = weights
+        self.max_windows = max_windows
+        self.random_state = random_state
 
     def denoise(self, image: npt.ArrayLike) -> Image:
         """Return the image without its noise.
@@ -132,6 +148,21 @@ class PatchDenoiser:
         for part in _parts(pixels.shape, self.split):
             cleaned[part] = self._denoise_part(pixels[part], level, rng)
         return _as_given(cleaned.reshape(given.shape) * unit, given.dtype)
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "models_"):
+            raise NotFittedError("This PatchDenoiser has no models yet; call denoise(image) first.")
+
+    def _saved_state(self) -> dict[str, Any]:
+        return {"noise_": self.noise_, **{f"model{i}": model for i, model in enumerate(self.models_)}}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        self.noise_ = state["noise_"]
+        self.models_ = [state[f"model{i}"] for i in range(len(state) - 1)]
+
+    # -- parts and windows ---------------------------------------------------------------------------------------
 
     def _level(self, pixels: Array, unit: float) -> float | None:
         """Return the noise level that the default estimator needs, in units of `pixels`."""

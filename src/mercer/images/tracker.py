@@ -6,12 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 
 from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
+from mercer.estimators.model_files import ModelFiles
+from mercer.estimators.validation import generator
 from mercer.images.appearance import default_model, own_copy, unit_contrast
+from mercer.images.checks import check_counts
+from mercer.images.drawing import generator_state, restored_generator
 from mercer.images.frames import as_grey, check_box
 from mercer.images.warp import corners, sample_boxes, smoothed_for
 
@@ -22,7 +26,7 @@ _RECENT = 25  # frames from which the usual residual is taken
 _CRITERIA = ("likelihood", "residual")
 
 
-class AppearanceTracker:
+class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
     """Tracker of one object in a video by kernel PCA of its recent appearance.
 
     Candidates for the next place of the object are drawn from a Gaussian around its last one: position, size and turn
@@ -101,6 +105,7 @@ class AppearanceTracker:
     True
     """
 
+    _fitted_attributes = ("box_", "state_", "residual_", "n_frames_", "estimator_")
     box_: Array
     state_: Array
     residual_: float
@@ -122,18 +127,6 @@ class AppearanceTracker:
         normalize: bool = True,
         random_state: Any = None,
     ) -> None:
-        _check_counts(n_candidates=n_candidates, rounds=rounds, update_every=update_every)
-        _check_counts(**{f"patch_shape[{i}]": side for i, side in enumerate(patch_shape)})
-        if len(patch_shape) != 2 or np.prod(patch_shape) < 2:
-            raise ValueError(f"patch_shape must be (rows, columns), with two pixels at least; got {patch_shape!r}.")
-        if len(spread) != 3 or not np.all(np.isfinite(spread)) or min(spread) < 0:
-            raise ValueError(f"spread must be three numbers of at least 0: position, size, turn; got {spread!r}.")
-        if rounds > n_candidates:
-            raise ValueError(f"{n_candidates} candidates cannot come in {rounds} rounds; lower `rounds`.")
-        if criterion not in _CRITERIA:
-            raise ValueError(f"criterion must be one of {', '.join(_CRITERIA)}; got {criterion!r}.")
-        if not restraint >= 0:
-            raise ValueError(f"restraint must be at least 0; got {restraint!r}.")
         self.estimator = estimator
         self.n_candidates = n_candidates
         self.rounds = rounds
@@ -172,11 +165,12 @@ class AppearanceTracker:
             If the frame has another shape or contains NaN or infinity, or if the box is too small or more than half
             outside the frame.
         """
+        self._check_parameters()
         grey = as_grey(frame)
         x, y, w, h = check_box(box, grey.shape)
         estimator = self._new_estimator()
         self._size, self._shape = (w, h), grey.shape
-        self._random = check_random_state(self.random_state)
+        self._random = generator(self.random_state)
         self._set_state(np.array([x + 0.5 * w, y + 0.5 * h, 1.0, 0.0]))
         self._first = self._patches(grey, self.state_[None])
         self._waiting: list[Array] = []
@@ -208,8 +202,7 @@ class AppearanceTracker:
         ValueError
             If the frame has another size than the first one, or contains NaN or infinity.
         """
-        if not hasattr(self, "estimator_"):
-            raise NotFittedError("The tracker does not know its object yet; call start(frame, box) first.")
+        self._check_fitted()
         grey = as_grey(frame)
         if grey.shape != self._shape:
             raise ValueError(
@@ -256,6 +249,22 @@ class AppearanceTracker:
         """Corners of the last box with its turn, in order around it; an array of shape (4, 2)."""
         return corners(self.state_, self._size)
 
+    def _check_parameters(self) -> None:
+        check_counts(n_candidates=self.n_candidates, rounds=self.rounds, update_every=self.update_every)
+        check_counts(**{f"patch_shape[{i}]": side for i, side in enumerate(self.patch_shape)})
+        if len(self.patch_shape) != 2 or np.prod(self.patch_shape) < 2:
+            raise ValueError(
+                f"patch_shape must be (rows, columns), with two pixels at least; got {self.patch_shape!r}."
+            )
+        if len(self.spread) != 3 or not np.all(np.isfinite(self.spread)) or min(self.spread) < 0:
+            raise ValueError(f"spread must be three numbers of at least 0: position, size, turn; got {self.spread!r}.")
+        if self.rounds > self.n_candidates:
+            raise ValueError(f"{self.n_candidates} candidates cannot come in {self.rounds} rounds; lower `rounds`.")
+        if self.criterion not in _CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(_CRITERIA)}; got {self.criterion!r}.")
+        if not self.restraint >= 0:
+            raise ValueError(f"restraint must be at least 0; got {self.restraint!r}.")
+
     def _new_estimator(self) -> Any:
         if self.estimator is not None:
             return own_copy(self.estimator)
@@ -265,6 +274,28 @@ class AppearanceTracker:
         w, h = state[2] * self._size[0], state[2] * self._size[1]
         self.state_ = state
         self.box_ = np.array([state[0] - 0.5 * w, state[1] - 0.5 * h, w, h])
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "estimator_"):
+            raise NotFittedError("The tracker does not know its object yet; call start(frame, box) first.")
+
+    def _saved_state(self) -> dict[str, Any]:
+        return {
+            **super()._saved_state(),
+            "frames": [list(self._size), list(self._shape)],
+            "patches": [self._first, *self._waiting],
+            "residuals": list(self._residuals),
+            "random": generator_state(self._random),
+        }
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        super()._restore_state(state)
+        self._size, self._shape = (tuple(sides) for sides in state["frames"])
+        self._first, *self._waiting = state["patches"]
+        self._residuals = deque(state["residuals"], maxlen=_RECENT)
+        self._random = restored_generator(state["random"])
 
     # -- candidates ----------------------------------------------------------------------------------------------
 
@@ -349,9 +380,3 @@ class AppearanceTracker:
 def _shares(total: int, parts: int) -> list[int]:
     """Divide a number into nearly equal parts; the first ones are larger where the division leaves a remainder."""
     return [total // parts + (i < total % parts) for i in range(parts)]
-
-
-def _check_counts(**counts: Any) -> None:
-    for name, count in counts.items():
-        if int(count) != count or count < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1; got {count!r}.")

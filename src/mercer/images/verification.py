@@ -7,6 +7,7 @@ of sets with references of their own label do not move it: a set that was learne
 similarity of 1, and says nothing about other sets of its label.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from sklearn.metrics import auc, roc_curve
 
 from mercer.arrays import Array
+from mercer.estimators.advice import user_level
 
 _ROUNDING = 1e-9  # similarities that differ by less count as equal
 _COMPLETE = 1.0 - 1e-6  # of a subspace with itself: the rounding of a cosine of 1 is large as an angle
@@ -45,3 +47,15 @@ def curve(similarity: Array, genuine: npt.NDArray[np.bool_]) -> Roc:
 def is_complete(similarity: Array | float) -> npt.NDArray[np.bool_]:
     """Tell which similarities are 1, up to rounding: those of a subspace with itself."""
     return np.asarray(np.asarray(similarity) >= _COMPLETE)
+
+
+def warn_if_none_pass(threshold: float) -> None:
+    """Warn where a threshold is so high that no new set can reach it."""
+    if is_complete(threshold):
+        warnings.warn(
+            "The threshold is as high as a similarity can be, so verify accepts no new set: too many pairs with "
+            "different labels span the same subspace. Does a picture stand under two labels, or is n_components "
+            "as large as the number of pixels?",
+            UserWarning,
+            stacklevel=user_level(),
+        )

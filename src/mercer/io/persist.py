@@ -16,25 +16,8 @@ from safetensors import SafetensorError
 from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
 from mercer.io.codec import Arrays, decode, encode, is_allowed, resolve
 from mercer.io.whole_file import whole_file
+from mercer.registry import ESTIMATORS, PREPARED
 from mercer.version import __version__
-
-CLASSES: dict[str, str] = {
-    "HebbianKernelPCA": "mercer.estimators.hebbian_kernel_pca",
-    "HebbianPCA": "mercer.estimators.hebbian_pca",
-    "IncrementalKernelPCA": "mercer.estimators.incremental_kernel_pca",
-    "KernelOutlierDetector": "mercer.outliers.detector",
-    "KernelPCA": "mercer.estimators.kernel_pca",
-    "KernelSpectralClustering": "mercer.clustering.spectral",
-    "L1KernelPCA": "mercer.estimators.l1_kernel_pca",
-    "LandmarkKernelPCA": "mercer.estimators.landmark_kernel_pca",
-    "OnlineRobustKernelPCA": "mercer.estimators.online_robust_kernel_pca",
-    "R1KernelPCA": "mercer.estimators.r1_kernel_pca",
-    "RobustKernelPCA": "mercer.estimators.robust_kernel_pca",
-}
-"""The estimators that a model file may hold, by name, with the module that defines each."""
-
-PREPARED = {"PreparedModel": "mercer.tables.prepared"}
-"""What else a model file may hold: a fitted estimator with the preparation of its columns."""
 
 FORMAT, VERSION = "mercer", "1"
 MAX_BYTES = 16 * 2**30
@@ -56,16 +39,16 @@ def save(estimator: Any, path: Path) -> None:
 def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dict[str, Any]:
     """Convert an estimator to a node: one that it holds as a parameter without state, a fitted one with state."""
     name = type(estimator).__name__
-    if not is_allowed(estimator, CLASSES | PREPARED):
+    if not is_allowed(estimator, ESTIMATORS | PREPARED):
         raise NotSaveableError(
-            f"{type(estimator).__module__}.{name} cannot be saved; a model file holds {', '.join(CLASSES)}, "
+            f"{type(estimator).__module__}.{name} cannot be saved; a model file holds {', '.join(ESTIMATORS)}, "
             "and no subclass of these. Save an instance of one of these classes."
         )
 
     def encoded(values: dict[str, Any], fitted: bool) -> dict[str, Any]:
         return {
             key: {"$": "model", **_encode_model(value, arrays, fitted=fitted)}
-            if is_allowed(value, CLASSES | PREPARED)
+            if is_allowed(value, ESTIMATORS | PREPARED)
             else encode(value, arrays, key)
             for key, value in values.items()
         }
@@ -122,7 +105,7 @@ def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int
     """Create the estimator that a node describes."""
     if depth > _MAX_MODELS:
         raise ModelFileError(f"its models are nested deeper than {_MAX_MODELS} levels. {_AGAIN}")
-    cls = resolve(node.get("class"), CLASSES | PREPARED)
+    cls = resolve(node.get("class"), ESTIMATORS | PREPARED)
     params = _decoded(node, "params", arrays, version, depth)
     state = _decoded(node, "state", arrays, version, depth) if depth == 0 or "state" in node else None
     try:

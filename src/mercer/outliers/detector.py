@@ -1,6 +1,5 @@
 """`KernelOutlierDetector`: alarms with a known rate of false ones, around any of the package's estimators."""
 
-import os
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
 from mercer.expansion.model import Expansion
-from mercer.io import persist
 from mercer.outliers import silence as silence
 from mercer.outliers.calibration import Calibration, alarm_level
 from mercer.outliers.contributions import contributions
@@ -28,7 +27,7 @@ _STAGE = "models fitted"
 _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
-class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outlier detection by kernel PCA with a chosen rate of false alarms.
 
     Two statistics tell how unusual a row is: T2 tells how far from the centre it lies within the subspace of the
@@ -485,27 +484,6 @@ class KernelOutlierDetector(StreamScoring, OutlierMixin, BaseEstimator):  # type
         return contributions(self._full_model(), rows, np.zeros(rows.shape[1]), statistic)
 
     # -- files ---------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted detector to one file; `mercer.load(path)` reads it back.
-
-        The file holds numbers and parameters and no code. It is written in full or not at all: where writing fails, a
-        file that was there before stays as it was.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            Name of the file.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the detector is not fitted yet.
-        NotSaveableError
-            If a part of the detector cannot be stored without code, such as a kernel given as a function.
-        """
-        check_is_fitted(self)
-        persist.save(self, path)
 
     def _saved_state(self) -> dict[str, Any]:
         return as_state(self)

@@ -1,0 +1,41 @@
+"""What every estimator with a kernel shares: the parameters that describe it, and who watches a fit."""
+
+from typing import Any
+
+from mercer.arrays import Points
+from mercer.events import Channel, Observer
+from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
+from mercer.progress import observers as progress_observers
+
+
+class KernelParameters:
+    """The part of an estimator that makes a kernel of `kernel`, `gamma`, `degree`, `coef0` and `kernel_params`."""
+
+    kernel: Any
+    gamma: Any
+    degree: Any
+    coef0: Any
+    kernel_params: dict[str, Any] | None
+    verbose: Any
+    observers: tuple[Observer, ...] = ()
+
+    def _channel(self) -> Channel:
+        return Channel((*self.observers, *progress_observers(self.verbose)))
+
+    def _make_kernel(self, X: Points) -> Kernel:
+        """Freeze gamma as `gamma_` and return the kernel object that the parameters describe."""
+        self.gamma_ = resolve_gamma(self.gamma, X)
+        spec = KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {})
+        return resolve_kernel(spec, X)
+
+    @property
+    def _precomputed(self) -> bool:
+        return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self.kernel != "chi2"
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        return tags
