@@ -25,7 +25,7 @@ class Method:
         return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", self.cls).lower()
 
     def make(self, params: Mapping[str, Any], **where_known: Any) -> Any:
-        """Make the estimator with its defaults and these parameters; those of `where_known` only if the class has them."""
+        """Make the estimator with its defaults, these parameters, and those of `where_known` that the class has."""
         estimator = getattr(import_module(DECOMPOSITIONS[self.cls]), self.cls)()
         known = estimator.get_params(deep=False)
         unknown = [key for key in params if key not in known]
