@@ -11,7 +11,7 @@ from mercer.engine.moments import fading_weights
 from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmarks import AldDictionary, select_landmarks
-from mercer.solvers.landmark.moments import check_kernel, exact_model
+from mercer.solvers.landmark.moments import check_kernel, exact_model, solve_moments
 from mercer.solvers.landmark.recent_rows import RecentRows
 from mercer.solvers.landmark.stream import LandmarkStream, same_points
 
@@ -115,7 +115,9 @@ class LandmarkLearner:
     def model(self, r: int, center: bool) -> tuple[Expansion, float]:
         """Return the model of r components, and n - 1 or its equivalent for weighted rows."""
         if self._stream is not None:
-            return self._stream.expansion(r, center), self._stream.freedom
+            moments = self._stream.moments
+            assert moments is not None
+            return solve_moments(self._stream.whitening(), moments, r, center), float(moments.freedom)
         assert self._waiting is not None
         rows = self._waiting.stacked().astype(np.float64, copy=False)
         expansion = exact_model(self.plan.kernel, rows, r, self.plan.forgetting, center)
@@ -131,7 +133,8 @@ class LandmarkLearner:
             for piece in other._waiting.pieces:
                 merged.learn(piece, rng)
         else:
-            merged._stream = self._on_landmarks_of(other._stream).followed_by(other._stream, other.seen)
+            merged._stream = self._on_landmarks_of(other._stream).copy()
+            _add_stream(merged._stream, other._stream, other.seen)
         merged.seen = self.seen + other.seen
         return merged
 
@@ -165,6 +168,17 @@ class LandmarkLearner:
         if state["stream"] is not None:
             learner._stream = LandmarkStream.from_state(plan.kernel, state["stream"], plan.n_jobs)
         return learner
+
+
+def _add_stream(stream: LandmarkStream, later: LandmarkStream, n: int) -> None:
+    """Add the n rows that another stream on the same landmarks has seen after those of the first."""
+    if stream.window is not None:
+        for piece in later.rows.pieces:
+            stream.take_in(piece)
+    elif stream.moments is not None and later.moments is not None:
+        moments = stream.moments.faded(stream.forgetting**n).copy()
+        moments.add(later.moments)
+        stream.moments = moments
 
 
 def _freedom(n: int, forgetting: float) -> float:

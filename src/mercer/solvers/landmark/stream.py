@@ -9,11 +9,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.moments import Moments, fading_weights
-from mercer.expansion.model import Expansion
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmarks import AldDictionary
 from mercer.kernels.tiles import PointBlocks, one_blas_thread
-from mercer.solvers.landmark.moments import Whitening, measure, solve_moments
+from mercer.solvers.landmark.moments import Whitening, measure
 from mercer.solvers.landmark.recent_rows import RecentRows
 
 
@@ -48,7 +47,7 @@ class LandmarkStream:
             X = X[-self.window :]
         dictionary = copy(self.dictionary)  # adding landmarks replaces its arrays
         grown = self._grown(dictionary) if dictionary is not None and dictionary.extend(X) else None
-        (grown or self)._take_in(X)
+        (grown or self).take_in(X)
         if grown is not None:
             self.__dict__.update(grown.__dict__)
         else:
@@ -83,7 +82,8 @@ class LandmarkStream:
         T[:m] = np.eye(m)
         return moments.mapped(T)
 
-    def _take_in(self, X: Points) -> None:
+    def take_in(self, X: Points) -> None:
+        """Add rows to the moments, on the landmarks of now; what leaves the window is subtracted."""
         n = n_rows(X)
         before = None if self.moments is None else self.moments.reference
         fresh = measure(self._blocks, X, fading_weights(n, self.forgetting), before, self.n_jobs)
@@ -143,27 +143,6 @@ class LandmarkStream:
         if self.moments is None or self.moments.own <= 0:
             return 0.0
         return max(0.0, 1.0 - self.whitening().captured(self.moments) / self.moments.own)
-
-    @property
-    def freedom(self) -> float:
-        """The divisor of eigenvalues for an unbiased variance: n - 1 if all weights are one."""
-        return 0.0 if self.moments is None else float(self.moments.freedom)
-
-    def expansion(self, n_components: int, center: bool) -> Expansion:
-        """Return the model of the rows seen so far."""
-        assert self.moments is not None
-        return solve_moments(self.whitening(), self.moments, n_components, center)
-
-    def followed_by(self, other: "LandmarkStream", n: int) -> "LandmarkStream":
-        """Return the stream that saw these rows and then the n of another one on the same landmarks."""
-        both = self.copy()
-        if self.window is not None:
-            for piece in other.rows.pieces:
-                both._take_in(piece)
-        elif both.moments is not None and other.moments is not None:
-            both.moments = both.moments.faded(self.forgetting**n).copy()
-            both.moments.add(other.moments)
-        return both
 
     def copy(self) -> "LandmarkStream":
         """Return a copy that can learn without changing this stream."""
