@@ -1,4 +1,4 @@
-"""Texts of warnings that several estimators share, and where they point."""
+"""Texts of warnings about learning, and where they point."""
 
 import inspect
 import warnings
@@ -43,6 +43,31 @@ def warn_of_fewer(wanted: Any, found: int) -> None:
             UserWarning,
             stacklevel=user_level(),
         )
+
+
+def diverging(eta0: float | str) -> str:
+    """Return a warning where no gain is small enough."""
+    return (
+        f"Learning diverges even with tiny gains (eta0={eta0!r}); the components before that are kept. "
+        "Look for rows of enormous size, scale the features, or use eta0='auto'."
+    )
+
+
+def halved(times: int, eta0: float | str, smd_rate: float | str) -> str:
+    """Return a warning where gains were too large for a while."""
+    return (
+        f"Steps diverged, and gains were halved {times} times for a while. Lower eta0={eta0!r} or "
+        f"smd_rate={smd_rate!r}, or set them to 'auto'."
+    )
+
+
+def unfinished(passes: int, residual: float) -> str:
+    """Return a warning where passes ended before the components were eigenvectors."""
+    return (
+        f"After {passes} passes some components are not yet eigenvectors: the relative residual is "
+        f"{residual:.2g}. Raise max_iter, try gain='et' or another random_state, ask for fewer components, or "
+        "use KernelPCA, which is exact."
+    )
 
 
 def user_level() -> int:

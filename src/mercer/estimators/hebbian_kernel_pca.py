@@ -1,18 +1,19 @@
 """`HebbianKernelPCA`: kernel PCA learned one sample at a time, on a fixed set or from a stream."""
 
 import warnings
+from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, is_sparse, n_rows
+from mercer.arrays import Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
-from mercer.estimators.advice import slow_fit, uneven, user_level
+from mercer.estimators.advice import diverging, halved, slow_fit, uneven, unfinished, user_level
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.hebbian_landmarks import LandmarkLearning
+from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
@@ -25,10 +26,12 @@ from mercer.estimators.validation import (
 )
 from mercer.kernels.functions import Kernel
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.solvers.exact.fit import make_operator
-from mercer.solvers.hebbian.blocks import KhaState, start_state
-from mercer.solvers.hebbian.gain_choice import GAINS, choose_gain, random_rows, spread, whitened
-from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, residual, run_passes
+from mercer.solvers.exact.eigen import EigenOptions
+from mercer.solvers.exact.fit import fit_exact, make_operator
+from mercer.solvers.hebbian.blocks import Guard, KhaState, start_state
+from mercer.solvers.hebbian.gain_choice import GAINS, GainRule, random_rows, spread, whitened
+from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, renew_products, residual, run_passes
+from mercer.solvers.hebbian.landmark_run import LandmarkRun
 from mercer.solvers.hebbian.visits import VisitTiles
 
 _MAX_ITER = 100
@@ -36,7 +39,7 @@ _MANY_PASSES = 50  # five times as many products as KernelPCA needs
 _UNSETTLED = 0.2  # relative residual beyond which a component cannot be relied on
 
 
-class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
+class HebbianKernelPCA(KernelDecomposition):
     """Kernel PCA learned one sample at a time: KHA, KHA/t, KHA/et and KHA-SMD.
 
     For a fixed set of rows whose kernel matrix can be handled, `KernelPCA` is exact and faster. This class is for
@@ -201,6 +204,8 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         "n_jobs": [None, Integral],
     }
     _fitted_attributes = (*KernelDecomposition._fitted_attributes, "n_iter_", "eta0_", "smd_rate_", "history_")
+    _learning = LandmarkLearning()  # replaced, never changed: a fit or a chunk works on a copy
+    _last: KhaState | None = None  # where passes over all rows stopped, with warm_start
 
     def __init__(
         self,
@@ -296,11 +301,11 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         if self._precomputed:
             X = check_square(X)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
-        self._before, self._run, self._pending = self._run, None, None
+        before, self._learning = self._learning.run, replace(self._learning, run=None, pending=None)
         if self.landmarks is None:
             self._fit_all_rows(kernel, X, rng)
         else:
-            self._fit_landmarks(kernel, X, rng)
+            self._fit_landmarks(kernel, X, rng, before if self.warm_start else None)
         self._warn_of_fewer()
         return self
 
@@ -322,14 +327,17 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
         self._warn(run.diverged, run.state.guard.halvings - halvings, unsettled, tiles.rows_that_count)
 
     def _start(self, tiles: VisitTiles, kernel: Kernel, points: Points, rng: Any) -> tuple[KhaState, Gain]:
-        n, r = tiles.shape[0], self._count(tiles.shape[0])
+        n, options = tiles.shape[0], self._landmark_options()
+        r = options.count(n)
         last = self._last if self.warm_start else None
         if last is not None and last.A.shape == (r, n) and (last.rho is None) == (self.gain != "smd"):
             if not self._same_rows(kernel, points):
-                _with_products(last, tiles)
-            return last, self._kept_gain(n)
-        gain = self._freeze_gain(spread(tiles, rng) if self._needs_size else 1.0, n)
-        A = random_rows(r, n, rng) if self.init is None else self._given(r, n)
+                renew_products(last, tiles)
+            return last, options.gain.gain(self._learning.size, n)
+        self._learning.size = spread(tiles, rng) if options.gain.needs_size else 1.0
+        gain = options.gain.gain(self._learning.size, n)
+        self._note_gain(gain)
+        A = random_rows(r, n, rng) if self.init is None else options.given_coefficients(r, n)
         AK = tiles.matmul(np.ascontiguousarray(A.T)).T
         A, AK = whitened(A, AK) if self.init is None else (A, AK)
         return start_state(A, AK, gain), gain
@@ -340,53 +348,127 @@ class HebbianKernelPCA(LandmarkLearning, KernelDecomposition):
             return False
         return known.kernel == kernel and np.array_equal(known.points, points)
 
-    @property
-    def _needs_size(self) -> bool:
-        return isinstance(self.eta0, str) or (self.gain == "smd" and isinstance(self.smd_rate, str))
+    def _landmark_options(self) -> LandmarkOptions:
+        rule = GainRule(self.gain, self.eta0, self.smd_rate, self.smd_decay)
+        return LandmarkOptions(
+            self.n_components, self.landmarks, self.selection, self.center, self.init, self.block_size, rule
+        )
 
-    def _freeze_gain(self, size: float, length: int) -> Gain:
-        gain = choose_gain(self.gain, self.eta0, self.smd_rate, self.smd_decay, size=size, length=length)
+    def _note_gain(self, gain: Gain) -> None:
         self.eta0_ = gain.eta0
         self.smd_rate_ = float(getattr(gain, "rate", 0.0))
-        self._size = size
-        return gain
 
-    def _kept_gain(self, length: int) -> Gain:
-        """Return the gain with "auto" values as they were found before."""
-        return choose_gain(self.gain, self.eta0, self.smd_rate, self.smd_decay, size=self._size, length=length)
+    def _fit_landmarks(self, kernel: Kernel, X: Points, rng: Any, before: LandmarkRun | None) -> None:
+        options = self._landmark_options()
+        outcome, self.history_ = self._learning.passes(
+            kernel,
+            X,
+            options,
+            rng,
+            max_iter=self.max_iter,
+            tol=float(self.tol),
+            shuffle=self.shuffle,
+            before=before,
+            channel=self._channel(),
+        )
+        self._note_gain(self._learning.gain(options))
+        self.n_iter_ = outcome.passes
+        run = self._learning.run
+        assert run is not None
+        self._present(run, outcome.diverged, run.state.guard.halvings, outcome.residual if self.tol > 0 else 0.0)
 
-    def _given(self, r: int, n: int) -> Array:
-        A: Array = check_array(self.init, dtype=np.float64, input_name="init")
-        if A.shape != (r, n):
-            raise ValueError(f"init must be of shape ({r}, {n}): a row of coefficients a component; {A.shape} came.")
-        return A
+    def _present(self, run: LandmarkRun, diverged: bool, halvings: int, unsettled: float = 0.0) -> None:
+        self.expansion_ = run.expansion(center=self.center, orthonormal=self.orthonormalize)
+        self._warn(diverged, halvings, unsettled, run.state.rows_that_count)
+
+    # -- streams -------------------------------------------------------------------------------------------------
+
+    @all_or_nothing
+    @validated
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from each row of X once, in order, and continue from the present state of the model.
+
+        Landmarks are chosen as soon as there are as many rows. Until then the model is exact kernel PCA of all rows so
+        far, with fewer components where there are fewer rows. After a `fit` without landmarks, learning continues in
+        the span of up to 256 of its rows. A call that raises an error leaves the model as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Further rows, dense or CSR. Later calls need the same features as the first one.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        HebbianKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
+            `init` or `landmarks` has the wrong shape.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
+        """
+        if self._precomputed:
+            raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
+        first = not hasattr(self, "expansion_")
+        X = check_rows(self, X, reset=first)
+        if first:
+            self._learning, self.n_iter_, self.history_ = LandmarkLearning(), 1, {}
+        self._learning, options = replace(self._learning), self._landmark_options()
+        step = self._open_stream(X, options) if self._learning.run is None else self._learning.learn(X, options)
+        if step is not None and self._learning.run is not None:
+            self._present(self._learning.run, *step)
+        return self
+
+    def _open_stream(self, X: Points, options: LandmarkOptions) -> Step | None:
+        """Start learning, or return None: then the rows wait for more, and the model is exact meanwhile."""
+        learning, rng = self._learning, generator(self.random_state)
+        if learning.pending is None and hasattr(self, "expansion_"):  # after fit on all rows
+            step = learning.open_after(self.expansion_, X, options, rng)
+        else:
+            rows = X if learning.pending is None else stack_rows(learning.pending, X)
+            kernel = self._make_kernel(rows)  # gamma="median" of all rows so far
+            if n_rows(rows) < options.rows_to_wait_for:
+                learning.pending = X.copy() if learning.pending is None else rows
+                self._solve_exactly(kernel, learning.pending, options.count(n_rows(rows)))
+                return None
+            step = learning.open(kernel, rows, options, rng)
+        self._note_gain(learning.gain(options))
+        return step
+
+    def _solve_exactly(self, kernel: Kernel, rows: Points, r: int) -> None:
+        found = fit_exact(kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center)
+        self.expansion_, self.eta0_, self.smd_rate_ = found.expansion, 0.0, 0.0
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def _saved_state(self) -> dict[str, Any]:
+        last = None if self._last is None else asdict(self._last)
+        return {**super()._saved_state(), "learning": {**self._learning.saved(), "last": last}}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        super()._restore_state(state)
+        learning = state["learning"]
+        last = learning["last"]
+        self._learning = LandmarkLearning.restored(self.expansion_, learning)
+        self._last = None if last is None else KhaState(**{**last, "guard": Guard(**last["guard"])})
 
     # -- warnings ------------------------------------------------------------------------------------------------
 
     def _warn(self, diverged: bool, halvings: int, unsettled: float, rows_that_count: float) -> None:
         text = uneven(self.n_samples_seen_, rows_that_count)
         if diverged:
-            text = (
-                f"Learning diverges even with tiny gains (eta0={self.eta0!r}); the components before that are kept. "
-                "Look for rows of enormous size, scale the features, or use eta0='auto'."
-            )
+            text = diverging(self.eta0)
         elif halvings and not (isinstance(self.eta0, str) and isinstance(self.smd_rate, str)):
-            text = (
-                f"Steps diverged, and gains were halved {halvings} times for a while. Lower eta0={self.eta0!r} or "
-                f"smd_rate={self.smd_rate!r}, or set them to 'auto'."
-            )
+            text = halved(halvings, self.eta0, self.smd_rate)
         elif unsettled > _UNSETTLED:
-            text = (
-                f"After {self.n_iter_} passes some components are not yet eigenvectors: the relative residual is "
-                f"{unsettled:.2g}. Raise max_iter, try gain='et' or another random_state, ask for fewer components, or "
-                "use KernelPCA, which is exact."
-            )
+            text = unfinished(self.n_iter_, unsettled)
         if text is not None:
             warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
-
-
-def _with_products(state: KhaState, tiles: VisitTiles) -> None:
-    """Compute the products with K' again, for other rows than those of the last fit."""
-    state.AK = tiles.matmul(np.ascontiguousarray(state.A.T)).T
-    if state.B is not None:
-        state.BK = tiles.matmul(np.ascontiguousarray(state.B.T)).T

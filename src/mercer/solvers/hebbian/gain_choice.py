@@ -13,6 +13,8 @@ is a compromise between the time that small eigenvalues need and noise. KHA/t st
 of all its rows falls with time.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mercer.arrays import Array
@@ -35,6 +37,25 @@ def spread(operator: Operator, rng: np.random.RandomState) -> float:
     l = operator.shape[0]
     images = operator.matmul(rng.standard_normal((l, _PROBES)))
     return float(np.sqrt(np.mean(np.sum(images**2, axis=0)))) / l
+
+
+@dataclass(frozen=True)
+class GainRule:
+    """A gain whose "auto" parameters are still to be taken from the data."""
+
+    name: str
+    eta0: float | str
+    rate: float | str
+    decay: float
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether a parameter depends on the size of the covariance."""
+        return isinstance(self.eta0, str) or (self.name == "smd" and isinstance(self.rate, str))
+
+    def gain(self, size: float, length: int) -> Gain:
+        """Return the gain for data of this size and this number of samples per pass."""
+        return choose_gain(self.name, self.eta0, self.rate, self.decay, size=size, length=length)
 
 
 def choose_gain(

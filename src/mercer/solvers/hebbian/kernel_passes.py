@@ -160,6 +160,13 @@ class _ExcessMeter:
         return 0.0 if error <= 10 * _CANCELLED * self._square else float("inf")
 
 
+def renew_products(state: KhaState, tiles: VisitTiles) -> None:
+    """Compute the products with K' again, for other rows than those of the last fit."""
+    state.AK = tiles.matmul(np.ascontiguousarray(state.A.T)).T
+    if state.B is not None:
+        state.BK = tiles.matmul(np.ascontiguousarray(state.B.T)).T
+
+
 def expand(kernel: Kernel, points: Points, tiles: VisitTiles, state: KhaState, orthonormal: bool) -> Expansion:
     """Return the model: transform(x) = A k'(x) for the rows as they are, or for the best basis of their span."""
     A, AK, values = state.A, state.AK, state.eigenvalues
