@@ -18,10 +18,10 @@ from mercer.solvers.robust.batch import fit_robust
 from mercer.solvers.robust.space import FeatureRows, KernelRows, weighted_subspace
 from mercer.solvers.robust.start import (
     concentrate,
+    fit_from_start,
     geometric_median,
     outlyingness,
     robust_residuals,
-    robust_start_rows,
     spherical,
 )
 from textbook import kernel_pca as naive
@@ -295,36 +295,34 @@ def test_scale_where_most_residuals_are_equal():
 
 
 @every_psi
-def test_the_start_of_a_stream(rng, psi):
+def test_explicit_rows_give_what_the_kernel_matrix_gives(rng, psi):
     _, C, bad = with_outliers(rng, 0.2, 60)
-    start = robust_start_rows(C, 2, psi)
-    assert_allclose(start.W @ start.W.T, np.eye(2), atol=1e-12)
-    assert start.z.shape == start.weights.shape == (60,)
+    found = fit_from_start(FeatureRows(C), 2, psi, "auto", "auto")
+    W = found.subspace.basis
+    assert_allclose(W @ W.T, np.eye(2), atol=1e-12)
+    assert found.z.shape == found.weights.shape == (60,)
     model = RobustKernelPCA(2, kernel="linear", psi=psi, max_iter=100).fit(C)
-    assert_allclose(start.weights, model.weights_, atol=1e-6)
-    assert_allclose(np.abs(start.W), np.abs(model.expansion_.coef @ C), atol=1e-6)
-    assert_allclose(start.mean, model.expansion_.nu @ C, atol=1e-6)
-    assert (start.beta, start.xi) == (pytest.approx(model.beta_), pytest.approx(model.xi_))
+    assert_allclose(found.weights, model.weights_, atol=1e-6)
+    assert_allclose(np.abs(W), np.abs(model.expansion_.coef @ C), atol=1e-6)
+    assert_allclose(found.subspace.mean, model.expansion_.nu @ C, atol=1e-6)
+    assert (found.psi.beta, found.psi.xi) == (pytest.approx(model.beta_), pytest.approx(model.xi_))
     if psi in ("exp", "logistic", "tukey"):
-        assert start.weights[bad].max() < 0.01
+        assert found.weights[bad].max() < 0.01
 
 
-def test_the_start_of_a_stream_has_orthonormal_rows_beyond_the_rank(rng):
+def test_components_of_explicit_rows_beyond_the_rank_are_zero(rng):
     F = np.outer(rng.standard_normal(20), [1.0, 2, 3, 4, 5])
-    start = robust_start_rows(F, 3)
-    assert_allclose(start.W @ start.W.T, np.eye(3), atol=1e-12)
-    assert_allclose(start.eigenvalues[1:], 0)
-    few = robust_start_rows(rng.standard_normal((4, 9)), 6)
-    assert few.W.shape == (4, 9)
-    assert_allclose(few.W @ few.W.T, np.eye(4), atol=1e-12)
+    found = fit_from_start(FeatureRows(F), 3, "logistic", "auto", "auto").subspace
+    assert_allclose(found.values[1:], 0)
+    assert_allclose(found.basis @ found.basis.T, np.diag([1.0, 0.0, 0.0]), atol=1e-12)
 
 
 def test_what_landmarks_miss_counts_as_residual(rng):
     F, missing = rng.standard_normal((30, 4)), np.zeros(30)
     missing[3] = 50.0
-    start = robust_start_rows(F, 2, missing=missing)
-    assert start.z[3] >= 25
-    assert start.weights[3] < 1e-6
+    found = fit_from_start(FeatureRows(F, missing), 2, "logistic", "auto", "auto")
+    assert found.z[3] >= 25
+    assert found.weights[3] < 1e-6
 
 
 # -- rows of all kinds -----------------------------------------------------------------------------

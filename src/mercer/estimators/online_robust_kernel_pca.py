@@ -269,8 +269,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         """
         X = check_rows(self, X, reset=True)
         self._run, self._pending, self._started = None, None, 0
-        self._kernel = self._row_kernel(X)
-        self._go_on(X, self._space(self._kernel, X))
+        self._go_on(X, self._space(self._row_kernel(X), X))
         self._warn_of_fewer()
         return self
 
@@ -325,14 +324,17 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         if run is None or self._pending is not None:
             rows = X if self._pending is None else stack_rows(self._pending, X)
             needed = self._needed(space is not None)
-            if n_rows(rows) >= needed:
-                run, weights = self._open(rows[:needed], rows, space)
-                self._pending, X = None, rows[len(weights) :]
-            else:
-                self._pending = rows = X.copy() if self._pending is None else rows
-                if run is None or n_rows(rows) >= _GROWTH * self._started:
-                    run, weights = self._wait(rows, space)
-                    self._started, X = n_rows(rows), X[:0]
+            ready = n_rows(rows) >= needed
+            first = rows[:needed] if ready else X.copy() if self._pending is None else rows
+            self._pending = None if ready else first
+            if ready or run is None or n_rows(first) >= _GROWTH * self._started:
+                space = self._stream_space(first if n_rows(first) else rows) if space is None else space
+                if ready and self.init is not None:
+                    run = self._given_run(space)
+                else:
+                    run, weights = start_run(space, first, self._options(space.rank))
+                self._started = self._started if ready else n_rows(first)
+                X = rows[len(weights) :] if ready else X[:0]
         if n_rows(X):
             run = run.copy()
             more, learned = run.learn(X, self._channel())
@@ -355,24 +357,15 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     def _most(self) -> int:
         return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
-    def _wait(self, rows: Points, space: Space | None) -> tuple[OnlineRun, Array]:
-        """Return a run that stands for the rows of the warm-up so far, and their weights."""
-        if space is None:
-            self._kernel = self._row_kernel(rows)
-            space = self._space(self._kernel, rows)
-        return start_run(space, rows, self._options(space.rank))
+    def _stream_space(self, rows: Points) -> Space:
+        """Return the space of landmarks among the first rows of a stream."""
+        return self._space(self._row_kernel(rows), rows)
 
-    def _open(self, first: Points, rows: Points, space: Space | None) -> tuple[OnlineRun, Array]:
-        """Return the run after the warm-up, and the weights of its rows; with `init` there is none."""
-        if space is None:
-            seen = first if n_rows(first) else rows
-            self._kernel = self._row_kernel(seen)
-            space = self._space(self._kernel, seen)
-        if self.init is None:
-            return start_run(space, first, self._options(space.rank))
+    def _given_run(self, space: Space) -> OnlineRun:
+        """Return the run that starts from `init`."""
         mean, V = self._given(space)
         options = self._options(len(V))
-        return OnlineRun(space, given_start(mean, V, options), options), np.zeros(0)
+        return OnlineRun(space, given_start(mean, V, options), options)
 
     def _options(self, most: int) -> OnlineOptions:
         r = min(self._most, most) if self.init is None else most
@@ -475,7 +468,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
         learning, model = state["learning"], self.expansion_
-        self._pending, self._started, self._kernel = learning["pending"], learning["started"], model.kernel
+        self._pending, self._started = learning["pending"], learning["started"]
         if learning["state"] is not None:
             empirical = self.feature_map == "empirical"
             space: Space = (

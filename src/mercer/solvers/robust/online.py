@@ -13,7 +13,8 @@ from mercer.engine.principal_axes import principal_axes
 from mercer.engine.psi import Psi, choose_psi
 from mercer.engine.robust_block import ccipca_rows, guarded_block, literal_block, merged_root
 from mercer.kernels.tiles import one_blas_thread
-from mercer.solvers.robust.start import robust_start_rows
+from mercer.solvers.robust.space import FeatureRows
+from mercer.solvers.robust.start import fit_from_start
 
 UPDATES = ("svd", "ccipca", "hebbian")
 FEATURE_MAPS = ("whitened", "empirical")
@@ -87,7 +88,13 @@ def given_start(mean: Array, V: Array, options: OnlineOptions) -> OnlineState:
 
 def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[OnlineState, Array]:
     """Return the state after some rows, learned together by the robust batch start, and their weights."""
-    center, z, w, psi = _robust_rows(F, missing, options)
+    if np.ptp(F, axis=0).any():
+        rows, r = FeatureRows(F, missing), min(options.r, *F.shape)
+        found = fit_from_start(rows, r, options.psi, options.beta, options.xi)
+        center, z, w, psi = found.subspace.mean, found.z, found.weights, found.psi
+    else:  # rows that are all the same are no outliers
+        center, z, w = F[0], 0.5 * missing, np.ones(len(F))
+        psi = choose_psi(options.psi, options.beta, options.xi, z, _rounding(F, missing))
     state = OnlineState(center, F[:0], psi.beta, psi.xi, len(F), float(w.sum()), recent=z[-_RECENT:].copy())
     state.mean = center + w @ (F - center) / state.weight
     state.floor = _rounding(F, missing)
@@ -97,15 +104,6 @@ def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[O
     state.W = np.ascontiguousarray((s[:, None] * V)[: _rank(options)])
     _from_scatter(state, options)
     return _completed(state, options), w
-
-
-def _robust_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[Array, Array, Array, Psi]:
-    """Return a central point, z and weight of every row, and psi; equal rows are not outliers."""
-    if not np.ptp(F, axis=0).any():
-        psi = choose_psi(options.psi, options.beta, options.xi, 0.5 * missing, _rounding(F, missing))
-        return F[0], 0.5 * missing, np.ones(len(F)), psi
-    found = robust_start_rows(F, options.r, options.psi, options.beta, options.xi, missing=missing)
-    return found.mean, found.z, found.weights, Psi(options.psi, found.beta, found.xi)
 
 
 def _rounding(F: Array, missing: Array) -> float:

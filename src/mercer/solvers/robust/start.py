@@ -12,16 +12,12 @@ residuals, summed over the rows that are least outlying, is taken:
 All of them work if fewer than half of the rows are outliers.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.events import SILENT, Channel
 from mercer.solvers.robust.batch import RobustFit, fit_robust
-from mercer.solvers.robust.space import FeatureRows, RowSpace, Subspace, weighted_subspace
-
-__all__ = ["RobustStart", "fit_from_start", "geometric_median", "robust_residuals", "robust_start_rows"]
+from mercer.solvers.robust.space import RowSpace, weighted_subspace
 
 _MEDIAN_STEPS, _MEDIAN_TOL = 50, 1e-6
 _CONCENTRATIONS = 20
@@ -117,47 +113,3 @@ def fit_from_start(
     """Return robust kernel PCA from the robust start; plain kernel PCA (psi "none") needs no start."""
     start = np.zeros(space.n) if psi_name == "none" else robust_residuals(space, r)
     return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, channel=channel)
-
-
-# -- for streams -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RobustStart:
-    """A robust model of the first rows of a stream."""
-
-    mean: Array  # (q,)
-    W: Array  # (r, q), orthonormal rows, in order of their eigenvalues
-    eigenvalues: Array  # (r,), of the weighted covariance times n
-    z: Array  # (n,)
-    weights: Array  # (n,), psi'(z) of the fit
-    beta: float
-    xi: float
-
-
-def robust_start_rows(
-    F: Array,  # (n, q)
-    r: int,
-    psi_name: str = "logistic",
-    beta: float | str = "auto",
-    xi: float | str = "auto",
-    center: bool = True,
-    missing: Array | None = None,  # (n,), squared length of each row outside the features
-) -> RobustStart:
-    """Return robust PCA of explicit rows, at most min(n, q) components; the batch method with its robust start."""
-    space = FeatureRows(np.asarray(F, np.float64), missing, center)
-    fit = fit_from_start(space, min(r, *F.shape), psi_name, beta, xi)
-    found = fit.subspace
-    W = _completed(found)
-    return RobustStart(found.mean, W, found.values, fit.z, fit.weights, fit.psi.beta, fit.psi.xi)
-
-
-def _completed(found: Subspace) -> Array:
-    """Return the basis with orthonormal rows in place of those without variance."""
-    empty = ~(found.values > 0)
-    if not empty.any():
-        return found.basis
-    full = np.linalg.svd(found.basis, full_matrices=True)[2]  # the last rows are orthogonal to the basis
-    W = found.basis.copy()
-    W[empty] = full[int((~empty).sum()) :][: int(empty.sum())]
-    return W
