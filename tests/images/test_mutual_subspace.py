@@ -347,3 +347,12 @@ def test_saved_references_keep_labels_threshold_and_go_on_learning(names, tmp_pa
 def test_whole_counts_only():
     with pytest.raises(ValueError, match=r"n_components must be a whole number of at least 1; got 2.0"):
         KernelMutualSubspace(n_components=2.0).partial_fit(np.ones((3, 6)), "one")
+
+
+@pytest.mark.parametrize("estimator", [None, KernelPCA(5, kernel="rbf", center=False)])
+def test_sets_of_few_images_need_no_warning(estimator):
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KernelMutualSubspace(estimator).fit([rng.uniform(size=(2, 6)), rng.uniform(size=(3, 6))], "ab")
+        assert model.similarity([rng.uniform(size=(1, 6))]).shape == (1, 2)

@@ -26,7 +26,7 @@ def test_fewer_components_are_computed_and_a_warning_says_so(cls, n, d, rng):
     model = make(cls, n_components=9)
     [text] = texts_of_fit(model, X)
     found = model.n_components_
-    assert text == f"n_components=9, but the data allow only {found}; {found} components are computed."
+    assert text == f"n_components=9, but the data allow only {found}: the model has n_components_={found}."
     assert found <= n
     assert model.transform(new).shape == (3, found)
     assert np.isfinite(model.transform(new)).all()

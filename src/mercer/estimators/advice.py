@@ -2,6 +2,8 @@
 
 import inspect
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -39,10 +41,18 @@ def warn_of_fewer(wanted: Any, found: int) -> None:
     """Warn where the data allow fewer components than the number asked for; None and shares ask for no number."""
     if isinstance(wanted, Integral) and found < int(wanted):
         warnings.warn(
-            f"n_components={wanted}, but the data allow only {found}; {found} components are computed.",
+            f"n_components={wanted}, but the data allow only {found}: the model has n_components_={found}.",
             UserWarning,
             stacklevel=user_level(),
         )
+
+
+@contextmanager
+def fewer_components_are_fine() -> Iterator[None]:
+    """Leave that warning out, within this context."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "n_components=.* but the data allow only", UserWarning)
+        yield
 
 
 def diverging(eta0: float | str) -> str:

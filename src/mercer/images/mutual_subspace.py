@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
+from mercer.estimators.advice import fewer_components_are_fine
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
 from mercer.estimators.model_files import ModelFiles
@@ -97,9 +98,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     _fitted_attributes = ("gamma_", "_n_features", "_calibrated")
     references_: dict[Any, Any]
-    gamma_: float
     _bases: dict[Any, Expansion]
-    _n_features: int
     _calibrated: float | None
 
     def __init__(
@@ -161,7 +160,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         learned = {}
         for label in in_order(names):
             chunk = np.vstack([one for one, name in zip(rows, names, strict=True) if name == label])
-            learned[label] = self._new_model().fit(chunk)
+            learned[label] = self._fitted(chunk)
         self.references_ = learned
         return self
 
@@ -197,14 +196,13 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         if not begun:
             self._begin(rows)
             self.references_ = {}
-        model = self.references_.get(label)
-        model = self._new_model() if model is None else model
+        model = self.references_[label] if label in self.references_ else self._new_model()
         check_learns_in_parts(model)
         self.references_ = {**self.references_, label: model.partial_fit(rows)}
         self._bases = {name: basis for name, basis in self._bases.items() if name != label}
         return self
 
-    def _begin(self, rows: Array) -> Self:
+    def _begin(self, rows: Array) -> None:
         """Fix what all subspaces share: the number of features and the width of the kernel."""
         gamma = self.gamma if self.estimator is None else getattr(self.estimator, "gamma", None)
         if gamma is None and self.estimator is None:
@@ -214,7 +212,10 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         self._n_features = rows.shape[1]
         self._bases = {}
         self._calibrated = None
-        return self
+
+    def _fitted(self, rows: Array) -> Any:
+        with fewer_components_are_fine():  # a set of few images has few dimensions
+            return self._new_model().fit(rows)
 
     def _new_model(self) -> Any:
         if self.estimator is None:
@@ -322,7 +323,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
             expansion = one if isinstance(one, Expansion) else getattr(one, "expansion_", None)
             if expansion is None:
                 [rows] = self._checked_sets([one], self._n_features, number)
-                expansion = self._new_model().fit(rows).expansion_
+                expansion = self._fitted(rows).expansion_
             if expansion.kernel != kernel:
                 raise ValueError(f"Set {number} was learned with the kernel {expansion.kernel!r}, not with {kernel!r}.")
             found.append(self._subspace_of(expansion))
@@ -501,8 +502,8 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
     # -- files ---------------------------------------------------------------------------------------------------
 
     def _saved_state(self) -> dict[str, Any]:
-        models = {f"reference{i}": model for i, model in enumerate(self.references_.values())}
-        return {**super()._saved_state(), "labels": list(self.references_), **models}
+        kept = {**super()._saved_state(), "labels": list(self.references_)}
+        return kept | {f"reference{i}": model for i, model in enumerate(self.references_.values())}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
