@@ -209,7 +209,7 @@ def test_inverse_transform_without_having_asked_for_it():
 @pytest.mark.parametrize("columns", [1, 3])
 def test_scores_of_the_wrong_width(columns):
     model = KernelPCA(2, fit_inverse_transform=True).fit(GOOD)
-    with pytest.raises(ValueError, match=f"2 columns.*{columns} came"):
+    with pytest.raises(ValueError, match=f"2 columns.*got {columns}"):
         model.inverse_transform(np.ones((3, columns)))
 
 

@@ -430,7 +430,7 @@ def test_what_cannot_be_merged_says_so(X, points):
         model.merge(on(points, window=10).fit(X))
     with pytest.raises(ValueError, match="forgetting"):
         model.merge(on(points, forgetting=0.5).fit(X))
-    with pytest.raises(TypeError, match="KernelPCA came"):
+    with pytest.raises(TypeError, match="got a KernelPCA"):
         model.merge(KernelPCA().fit(X))
 
 

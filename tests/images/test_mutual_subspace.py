@@ -257,7 +257,7 @@ def test_what_is_wrong_is_said(rng):
         KernelMutualSubspace().fit(known, labels[:3])
     with pytest.raises(ValueError, match="list of sets is needed"):
         KernelMutualSubspace().fit(known[0], np.arange(12))
-    with pytest.raises(ValueError, match="No sets came"):
+    with pytest.raises(ValueError, match="Got no sets"):
         KernelMutualSubspace().fit([], [])
     with pytest.raises(ValueError, match="Set 1 has images of 5 pixels; 6 are needed"):
         KernelMutualSubspace().fit([known[0], known[1][:, :5]], labels[:2])

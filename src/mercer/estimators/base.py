@@ -243,7 +243,7 @@ class KernelDecomposition(
         if scores.shape[1] != self.expansion_.n_components:
             raise ValueError(
                 f"inverse_transform needs scores with {self.expansion_.n_components} columns, as transform returns "
-                f"them; {scores.shape[1]} came."
+                f"them; got {scores.shape[1]}."
             )
         return scores
 

@@ -344,7 +344,7 @@ class HebbianPCA(KernelDecomposition):
         given: Array = check_array(self.init, dtype=np.float64, input_name="init")
         if given.shape[1] != p or self.n_components not in (None, len(given)):
             rows = "n_components" if self.n_components is None else self.n_components
-            raise ValueError(f"init must be of shape ({rows}, {p}): a weight vector a row; {given.shape} came.")
+            raise ValueError(f"init must be of shape ({rows}, {p}): one weight vector per row; got {given.shape}.")
         return given
 
     @property

@@ -385,7 +385,7 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     def _check_same(self, other: Any) -> None:
         if not isinstance(other, IncrementalKernelPCA):
-            raise TypeError(f"Only an IncrementalKernelPCA can be merged with one; a {type(other).__name__} came.")
+            raise TypeError(f"Only an IncrementalKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
         for name, mine, theirs in (
             ("numbers of features", self.n_features_in_, other.n_features_in_),

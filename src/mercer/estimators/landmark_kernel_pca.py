@@ -35,7 +35,7 @@ class _Solved:
 
     expansion: Expansion | None = None
     freedom: float = 0.0  # n - 1, or what stands for it
-    since: int = 0  # rows that came after it
+    since: int = 0  # rows learned after it
 
 
 class LandmarkKernelPCA(KernelDecomposition):
@@ -429,7 +429,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _check_same(self, other: Any) -> None:
         if not isinstance(other, LandmarkKernelPCA):
-            raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; a {type(other).__name__} came.")
+            raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
         assert self._learner is not None
         assert other._learner is not None

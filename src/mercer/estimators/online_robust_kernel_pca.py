@@ -395,7 +395,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         if not good or r not in (None, shapes[1][1]):
             raise ValueError(
                 f"init must be (mu, Gamma) of shapes ({m},) and ({m}, {'n_components' if r is None else r}) for "
-                f"{m} landmarks; {', '.join(map(str, shapes))} came."
+                f"{m} landmarks; got {', '.join(map(str, shapes))}."
             )
         mean = check_array(self.init[0], dtype=np.float64, ensure_2d=False, input_name="init")
         V = check_array(self.init[1], dtype=np.float64, input_name="init").T

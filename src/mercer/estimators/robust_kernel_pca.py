@@ -329,6 +329,6 @@ class RobustKernelPCA(KernelDecomposition):
         wanted = len(A) if self.n_components is None else min(n, int(self.n_components))
         if A.shape != (wanted, n):
             raise ValueError(
-                f"init must be of shape ({wanted}, {n}): a row of coefficients a component; {A.shape} came."
+                f"init must be of shape ({wanted}, {n}): one row of coefficients per component; got {A.shape}."
             )
         return A

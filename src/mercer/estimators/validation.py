@@ -125,8 +125,8 @@ def check_square(K: Points) -> Points:
     """Return a precomputed kernel matrix as a dense array, or say why it cannot be one."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"kernel='precomputed' needs a square matrix of kernel values between all training rows; one of "
-            f"{K.shape[0]} x {K.shape[1]} came. Pass kernel(X, X), or pass the data with kernel='rbf'."
+            f"kernel='precomputed' needs a square matrix of kernel values between all training rows; got "
+            f"{K.shape[0]} x {K.shape[1]}. Pass kernel(X, X), or pass the data with kernel='rbf'."
         )
     return K.toarray() if hasattr(K, "toarray") else K
 

@@ -15,13 +15,13 @@ def as_grey(frame: Any) -> Array:
     """Return a frame, (height, width) or (height, width, 3 or 4), as a grey picture of finite floats."""
     picture = np.asarray(frame)
     if picture.dtype.kind not in "buif":
-        raise TypeError(f"A frame holds numbers; one of dtype {picture.dtype} came.")
+        raise TypeError(f"A frame holds numbers; got one of dtype {picture.dtype}.")
     picture = picture if picture.dtype == np.float64 else picture.astype(np.float32)
     if picture.ndim == 3 and picture.shape[2] in (3, 4):
         picture = picture[..., :3] @ _LUMINANCE.astype(picture.dtype)
     if picture.ndim != 2 or min(picture.shape) < _LEAST:
         raise ValueError(
-            f"A frame has the shape (height, width), or (height, width, 3) in colour; {np.shape(frame)} came."
+            f"A frame has the shape (height, width), or (height, width, 3) in colour; got {np.shape(frame)}."
         )
     if not np.isfinite(picture).all():
         raise ValueError("The frame contains NaN or infinity; fill the gaps, or leave the frame out.")

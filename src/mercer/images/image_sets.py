@@ -9,14 +9,14 @@ from mercer.arrays import Array
 
 
 def listed(sets: Any) -> Sequence[Any]:
-    """Return the sets, or say that something else came."""
+    """Return the sets, or fail where something else was passed."""
     if isinstance(sets, np.ndarray) and sets.ndim < 3:
         raise ValueError(
-            f"A list of sets is needed, each an array with one image a row; an array of shape {sets.shape} came. "
+            f"A list of sets is needed, each an array with one image per row; got an array of shape {sets.shape}. "
             "For a single set pass [images]."
         )
     if len(sets) == 0:
-        raise ValueError("No sets came; pass at least one array of images.")
+        raise ValueError("Got no sets; pass at least one array of images.")
     found: Sequence[Any] = sets
     return found
 
@@ -27,13 +27,13 @@ def check_set(one: Any, name: str, n_features: int | None) -> Array:
         values = np.asarray(one)
         values = values if values.dtype == np.float32 else values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is not an array of numbers with one image a row: {error}.") from error
+        raise ValueError(f"{name} is not an array of numbers with one image per row: {error}.") from error
     if values.size == 0 or values.ndim == 0:
         raise ValueError(f"{name} has no images: its shape is {values.shape}. Drop it.")
     rows: Array = values[None] if values.ndim == 1 else values.reshape(len(values), -1)
     if n_features is not None and rows.shape[1] != n_features:
         raise ValueError(
-            f"{name} has images of {rows.shape[1]} pixels; {n_features} are needed. A set has one image a row; a "
+            f"{name} has images of {rows.shape[1]} pixels; {n_features} are needed. A set has one image per row; a "
             "single picture must be flattened."
         )
     if not np.isfinite(rows).all():

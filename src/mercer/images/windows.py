@@ -50,7 +50,7 @@ class WindowGrid:
         return row_slices(len(self.tops), 8 * self.n_values * len(self.lefts), TILE_BYTES)
 
     def cut(self, image: Array, band: slice = slice(None)) -> Array:
-        """Return the windows of a band, one a row: (windows, window * window * channels)."""
+        """Return the windows of a band, one per row: (windows, window * window * channels)."""
         views = np.lib.stride_tricks.sliding_window_view(image, (self.window, self.window), axis=(0, 1))
         chosen = views[self.tops[band, None], self.lefts]  # (tops, lefts, channels, window, window)
         return np.ascontiguousarray(chosen.transpose(0, 1, 3, 4, 2)).reshape(-1, self.n_values)

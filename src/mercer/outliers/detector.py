@@ -246,7 +246,7 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
             )
         rows: Array = check_rows(self, X, reset=reset, sparse=False)
         if reset and len(rows) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; n_samples = {len(rows)} came.")
+            raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; got n_samples = {len(rows)}.")
         return rows
 
     def _fitted(self, X: Array, channel: Channel) -> Any:

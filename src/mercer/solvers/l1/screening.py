@@ -18,7 +18,7 @@ _WORTH_THREADS = 2**24  # multiplications in a strip below which threads cost mo
 
 
 class SumBounds:
-    """Two bounds a column, the smaller of which counts.
+    """Two bounds per column, of which the smaller one is used.
 
     Cauchy-Schwarz: (sum_i |K~_ij|)^2 <= sum_i a_i sum_i K~_ij^2 / a_i, for any weights a_i > 0; lengths of the rows are
     good ones. And a sum that is known grows at most by |u_j| sum_i |u_i| when u u^T is subtracted from K~.
@@ -29,7 +29,7 @@ class SumBounds:
         self._weigh(Z, squares)
 
     def _weigh(self, Z: Array, squares: Array) -> None:
-        """Start the first bound anew, with the row lengths of now."""
+        """Compute the first bound again, from the present row lengths."""
         n, self._dimensions = Z.shape
         lengths = np.sqrt(squares)
         self._weights = np.maximum(lengths, _LEAST_WEIGHT * lengths.mean())
@@ -43,12 +43,14 @@ class SumBounds:
         return np.asarray(np.minimum(self._known, np.sqrt(spread)))
 
     def learn(self, columns: IntArray, sums: Array) -> None:
-        """Take sums of some columns that are known."""
+        """Store the sums of some columns."""
         self._known[columns] = sums
 
     def deflate(self, Z: Array, squares: Array, u: Array) -> None:
-        """Follow K~ - u u^T, where Z and `squares` are still those of K~."""
-        if 2 * Z.shape[1] <= self._dimensions:  # weights have become stale, and the slack large beside what is left
+        """Update the bounds for K~ - u u^T, where Z and `squares` are still those of K~."""
+        if (
+            2 * Z.shape[1] <= self._dimensions
+        ):  # the weights are out of date, and the slack is large
             self._weigh(Z, squares)
         scaled, lengths = u / self._weights, np.sqrt(squares)
         self._spread += u * (u * float(u @ scaled) - 2.0 * (Z @ (scaled @ Z)))
