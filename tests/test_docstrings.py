@@ -72,8 +72,8 @@ NAMES = documented_names()
 def test_public_names_are_found():
     assert {
         "mercer.io.persist.load",
-        "mercer.kernels.functions.RBF",
-        "mercer.kernels.functions.RBF.diagonal",
+        "mercer.kernels.distance.RBF",
+        "mercer.kernels.distance.RBF.diagonal",
         "mercer.expansion.model.Expansion.n_points",
         "mercer.estimators.kernel_pca.KernelPCA.fit",
         "mercer.tables.prepared.PreparedModel.transform",

@@ -6,7 +6,7 @@ from sklearn import config_context
 
 from mercer.engine.gains import ConstantGain, EigenvalueGain, MetaGain, TimeGain, estimated_eigenvalues
 from mercer.engine.hebb import gha_block, oja_block
-from mercer.kernels.functions import RBF
+from mercer.kernels.distance import RBF
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.hebbian import blocks as hebbian
 from mercer.solvers.hebbian import visits as visits_module

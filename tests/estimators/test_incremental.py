@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 
 import mercer
 from mercer import IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA, plots
-from mercer.kernels.functions import RBF, Polynomial
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Polynomial
 from mercer.metrics import subspace_distance
 from mercer.solvers.incremental import update as incremental
 from mercer.solvers.incremental.model import StreamOptions

@@ -13,7 +13,8 @@ from sklearn import config_context
 from mercer import L1KernelPCA, R1KernelPCA
 from mercer.engine.signs import PENDING, add_rows, add_upper_sums, best_flip, subtract_and_sum
 from mercer.errors import IndefiniteKernelWarning
-from mercer.kernels.functions import RBF, Linear
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Linear
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
 from mercer.solvers.l1.fit import SignOptions, extract

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mercer
 from mercer import KernelPCA, LandmarkKernelPCA
 from mercer.engine.moments import Moments, fading_weights
-from mercer.kernels.functions import RBF
+from mercer.kernels.distance import RBF
 from mercer.metrics import subspace_distance
 from mercer.solvers.landmark.moments import solve_moments
 from mercer.solvers.landmark.recent_rows import RecentRows

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import KernelPCA, RobustKernelPCA, plots
 from mercer.cli import methods
 from mercer.engine.psi import PSI_NAMES, Psi, auto_scale
-from mercer.kernels.functions import RBF, Linear
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Linear
 from mercer.kernels.tiles import SymmetricTiles
 from mercer.metrics import subspace_distance
 from mercer.solvers.robust.batch import fit_robust

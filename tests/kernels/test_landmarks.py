@@ -18,9 +18,9 @@ from mercer.expansion.model import Expansion
 from mercer.kernels import RBF, Cosine, Kernel, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 from mercer.kernels import landmarks as rules
 from mercer.kernels import tiles as tiling
-from mercer.kernels.functions import MatrixFunction, PairFunction
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.landmarks import SELECTIONS, AldDictionary, select_landmarks
+from mercer.kernels.user_given import MatrixFunction, PairFunction
 from textbook import kernel_pca as naive
 from textbook import landmarks as naive_landmarks
 

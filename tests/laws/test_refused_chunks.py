@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import AppearanceTracker, KernelMutualSubspace, KernelOutlierDetector, OnlineRobustKernelPCA
-from mercer.kernels.functions import MatrixFunction
+from mercer.kernels.user_given import MatrixFunction
 from public_estimators import make
 from stream_variants import POINTS, every_stream, outcome, same
 

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from mercer import metrics
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Linear, Polynomial, Sigmoid
 from mercer.kernels.tiles import PointBlocks
+from mercer.kernels.user_given import Precomputed
 from mercer.metrics import centred_kernel
 from textbook import metrics as naive
 from textbook.preimage import kernel_pca

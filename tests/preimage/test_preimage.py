@@ -14,18 +14,10 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from mercer.errors import PreImageWarning
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import (
-    RBF,
-    Chi2,
-    Cosine,
-    Laplacian,
-    Linear,
-    PairFunction,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from mercer.kernels.distance import RBF, Chi2, Laplacian
+from mercer.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.resolve import median_gamma
+from mercer.kernels.user_given import PairFunction, Precomputed
 from mercer.preimage import gradient, kernel_gradients, kwok, mika
 from mercer.preimage.anchors import best_start, nearest
 from mercer.preimage.methods import (

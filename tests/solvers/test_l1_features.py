@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import L1KernelPCA
 from mercer.engine.sign_features import add_abs_sums, drop_dimension
-from mercer.kernels.functions import Linear
+from mercer.kernels.inner_product import Linear
 from mercer.solvers.l1 import screening as l1_screening
 from mercer.solvers.l1.features import FeatureResidual
 from mercer.solvers.l1.fit import SignOptions, extract

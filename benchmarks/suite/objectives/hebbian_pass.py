@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.suite.plan import Objective, Solver
 from benchmarks.suite.rows import mixed
 from mercer.engine.gains import EigenvalueGain, Gain, MetaGain
-from mercer.kernels.functions import RBF
+from mercer.kernels.distance import RBF
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, one_blas_thread
 from mercer.solvers.hebbian.blocks import run_pass, start_state

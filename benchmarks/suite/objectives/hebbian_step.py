@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.suite.plan import Objective, Solver
 from benchmarks.suite.rows import mixed
 from mercer.engine.gains import MetaGain
-from mercer.kernels.functions import RBF
+from mercer.kernels.distance import RBF
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.hebbian.blocks import run_pass, start_state
 from mercer.solvers.hebbian.visits import VisitTiles

@@ -7,7 +7,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.suite.plan import Objective, Solver
-from mercer.kernels.functions import RBF
+from mercer.kernels.distance import RBF
 
 
 def rows(d: int, dtype: Any) -> np.ndarray:

@@ -23,10 +23,11 @@ from mercer.engine.spectrum import inverse_roots, orient
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenOperator
 from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import KhaState, start_state
 from mercer.solvers.hebbian.gain_choice import choose_gain, random_rows, spread, whitened

@@ -34,7 +34,7 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import memory_budget
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.hebbian.gain_choice import GAINS

@@ -24,7 +24,7 @@ from mercer.estimators.validation import (
     generator,
     validated,
 )
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import SELECTIONS
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.exact.fit import fit_exact, make_operator

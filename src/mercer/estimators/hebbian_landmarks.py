@@ -13,7 +13,7 @@ from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, check_landmarks, component_count
 from mercer.events import Channel, History
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
 from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.hebbian.blocks import DivergedError, Guard

@@ -22,7 +22,7 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.tiles import one_blas_thread
 from mercer.metrics import subspace_distance

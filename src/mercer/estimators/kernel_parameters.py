@@ -4,8 +4,9 @@ from typing import Any
 
 from mercer.arrays import Points
 from mercer.events import Channel, Observer
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
 from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
+from mercer.kernels.user_given import Precomputed
 from mercer.progress import observers as progress_observers
 
 

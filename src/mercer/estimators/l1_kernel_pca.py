@@ -18,7 +18,7 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.solvers.l1.fit import SignFit, SignOptions, fit_l1
 from mercer.solvers.l1.rivals import fit_linear_system, fit_projection_trick
 

@@ -26,7 +26,7 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_rows, require_span
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages

@@ -24,7 +24,7 @@ from mercer.estimators.validation import (
     generator,
     validated,
 )
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
 from mercer.arrays import Array, Points, is_sparse
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {

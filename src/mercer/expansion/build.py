@@ -6,7 +6,8 @@ import numpy as np
 
 from mercer.arrays import Array, Points
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Linear
+from mercer.kernels.base import Kernel
+from mercer.kernels.inner_product import Linear
 
 
 class Centred(Protocol):

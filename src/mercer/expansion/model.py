@@ -16,8 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks, available_threads
+from mercer.kernels.user_given import Precomputed
 
 _HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32
 _SCORE_ERROR = 1e-6  # of scores, relative to the root mean square distance from the mean

@@ -15,17 +15,17 @@ from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-_FUNCTIONS = "mercer.kernels.functions"
+_PRODUCTS, _DISTANCES = "mercer.kernels.inner_product", "mercer.kernels.distance"
 TYPES: dict[str, str] = {
     "Expansion": "mercer.expansion.model",
-    "Linear": _FUNCTIONS,
-    "Polynomial": _FUNCTIONS,
-    "RBF": _FUNCTIONS,
-    "Sigmoid": _FUNCTIONS,
-    "Cosine": _FUNCTIONS,
-    "Laplacian": _FUNCTIONS,
-    "Chi2": _FUNCTIONS,
-    "Precomputed": _FUNCTIONS,
+    "Linear": _PRODUCTS,
+    "Polynomial": _PRODUCTS,
+    "Sigmoid": _PRODUCTS,
+    "Cosine": _PRODUCTS,
+    "RBF": _DISTANCES,
+    "Laplacian": _DISTANCES,
+    "Chi2": _DISTANCES,
+    "Precomputed": "mercer.kernels.user_given",
     "Wavelet": "mercer.kernels.wavelet",
 }
 """The dataclasses that a file may hold, by name, with the module that defines each."""

@@ -1,16 +1,9 @@
 """Kernel functions, and operators that are made of them."""
 
-from mercer.kernels.functions import (
-    RBF,
-    Chi2,
-    Cosine,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF, Chi2, Laplacian
+from mercer.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from mercer.kernels.user_given import Precomputed
 
 __all__ = [
     "RBF",

@@ -9,7 +9,7 @@ row i lowers the error trace(S) by sum_j S_ij^2 / S_ii.
 import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks, one_blas_thread
 
 _EXHAUSTED = 1e-12  # share of the first error below which the chosen rows explain all others

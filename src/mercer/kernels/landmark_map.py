@@ -10,8 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from mercer.arrays import Array, Points, check_kernel_values, n_rows
-from mercer.kernels.functions import Kernel, Precomputed, RbfRows
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RbfRows
 from mercer.kernels.tiles import PointBlocks, SymmetricTiles, available_threads, memory_budget, one_blas_thread
+from mercer.kernels.user_given import Precomputed
 
 _EPS = float(np.finfo(np.float64).eps)
 _ENTRY = 16.0  # rounding error of a kernel value, in units of the last place of sqrt(k(x, x) k(y, y))

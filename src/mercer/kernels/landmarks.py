@@ -14,7 +14,8 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
-from mercer.kernels.functions import RBF, Kernel
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
 from mercer.kernels.greedy_kpca import greedy_rows
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.tiles import PointBlocks, available_threads, memory_budget, one_blas_thread

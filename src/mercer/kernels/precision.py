@@ -13,7 +13,7 @@ import numpy as np
 from mercer.arrays import Array, Points, n_rows
 
 if TYPE_CHECKING:
-    from mercer.kernels.functions import Kernel
+    from mercer.kernels.base import Kernel
 
 _LONGEST = 8.0  # half squared norms of two rows, added, up to which float32 gives the exponent to 5e-7
 _SAMPLE_ROWS = 128

@@ -8,19 +8,10 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from mercer.arrays import Array, Points, is_sparse
-from mercer.kernels.functions import (
-    RBF,
-    Chi2,
-    Cosine,
-    Kernel,
-    Laplacian,
-    Linear,
-    MatrixFunction,
-    PairFunction,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF, Chi2, Laplacian
+from mercer.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from mercer.kernels.user_given import MatrixFunction, PairFunction, Precomputed
 
 _MEDIAN_ROWS = 1000  # a quarter of a million pairs give the median distance to well below a percent
 

@@ -14,7 +14,7 @@ from sklearn import get_config
 from threadpoolctl import ThreadpoolController
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.precision import enough_precision
 
 TILE_BYTES = 32 * 2**20

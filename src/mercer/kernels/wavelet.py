@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.errors import MissingExtraError
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 
 try:
     import pywt

@@ -5,10 +5,11 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.krylov import block_krylov
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.operator import KernelSource, OperatorAroundMean
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.user_given import Precomputed
 
 _DENSE_ROWS = 1000  # up to here a full eigendecomposition takes less than a second
 _OVERSAMPLING = 8

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
 from mercer.kernels.operator import OperatorAroundMean
+from mercer.kernels.user_given import Precomputed
 from mercer.metrics.centred_kernel import centred_by_model, centred_by_rows, leading_pairs
 from mercer.metrics.subspaces import in_float64, orthonormal_basis, principal_angles
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray, Points
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import RBF, Laplacian
+from mercer.kernels.distance import RBF, Laplacian
 
 _ABSENT = 1e-12  # share of the largest variance; components with less are not used
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.target import components
 

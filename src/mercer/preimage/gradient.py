@@ -7,7 +7,8 @@ import scipy.optimize
 
 from mercer.arrays import Array, Points
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Linear
+from mercer.kernels.base import Kernel
+from mercer.kernels.inner_product import Linear
 from mercer.kernels.tiles import TILE_BYTES, available_threads, row_slices, run_in_threads
 from mercer.preimage.anchors import Anchors, best_start
 from mercer.preimage.kernel_gradients import self_value, weighted_sum

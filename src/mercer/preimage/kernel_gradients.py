@@ -6,7 +6,9 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from mercer.arrays import Array, Points
-from mercer.kernels.functions import RBF, Cosine, Kernel, Linear, Polynomial, Sigmoid
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 
 ValueAndGradient = tuple[Array, Array]  # (q,) and (q, d)
 

@@ -10,7 +10,9 @@ import numpy as np
 
 from mercer.arrays import Array, is_sparse
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import RBF, Kernel, Linear, Polynomial
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Linear, Polynomial
 from mercer.kernels.tiles import TILE_BYTES, row_slices
 from mercer.preimage.anchors import Anchors, dense_rows, nearest
 from mercer.preimage.target import components, target_norm

@@ -22,8 +22,10 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import RBF, Kernel, Precomputed
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
 from mercer.kernels.resolve import median_gamma
+from mercer.kernels.user_given import Precomputed
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.exact import exact, has_features
 from mercer.preimage.gradient import gradient

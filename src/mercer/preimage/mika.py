@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import RBF
+from mercer.kernels.distance import RBF
 from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, row_slices, run_in_threads
 from mercer.preimage.anchors import Anchors, best_start
 

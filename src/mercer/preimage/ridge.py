@@ -9,7 +9,7 @@ import scipy.linalg
 from mercer.arrays import Array, Points, is_sparse
 from mercer.errors import PreImageWarning
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks, available_threads
 from mercer.preimage.anchors import Anchors
 

@@ -12,10 +12,11 @@ from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenOperator
 from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve, solve_share
 
 

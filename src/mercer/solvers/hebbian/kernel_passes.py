@@ -12,7 +12,7 @@ from mercer.engine.spectrum import orientation
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import DivergedError, KhaState, run_pass

@@ -8,7 +8,7 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.engine.spectrum import clean_eigenvalues, orientation, rounding_noise, thresholds
 from mercer.expansion.build import of_components
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.solvers.incremental.reduced_set import Method
 
 

@@ -18,7 +18,9 @@ from mercer.arrays import Array, IntArray, Points, is_sparse
 from mercer.engine.point_elimination import DEPENDENT
 from mercer.engine.preimage_climb import climb_gaussian, climb_power
 from mercer.engine.reduced_points import join_span, outside_span, rank_library
-from mercer.kernels.functions import RBF, Cosine, Kernel, Linear, Polynomial
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Cosine, Linear, Polynomial
 
 Passes = Literal["own", "sequential", "second", "shared"]
 

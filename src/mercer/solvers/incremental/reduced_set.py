@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray, Points
 from mercer.engine.point_elimination import independent_points, kept_points, refit
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.solvers.incremental.reduced_preimages import STEPS, Frame, Passes, Slope, preimages, search_space
 
 Method = Literal["preimage", "subset"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, check_kernel_values, n_rows, stack_rows
 from mercer.engine.moments import fading_weights
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks
 from mercer.solvers.incremental.model import Factors, IncrementalModel, StreamOptions
 from mercer.solvers.incremental.reduced_set import compress

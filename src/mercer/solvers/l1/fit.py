@@ -21,7 +21,8 @@ from mercer.errors import IndefiniteKernelWarning
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Precomputed
+from mercer.kernels.base import Kernel
+from mercer.kernels.user_given import Precomputed
 from mercer.solvers.l1.residuals import Residual, make_residual
 
 _EIGEN_STARTS = 3  # leading eigenvectors whose signs `init="best"` tries

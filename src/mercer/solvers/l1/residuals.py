@@ -18,8 +18,9 @@ from mercer.engine.sign_rounding import (
 )
 from mercer.engine.signs import centre_rows, row_means
 from mercer.expansion.build import Centred
-from mercer.kernels.functions import Kernel, Linear
+from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenOperator
+from mercer.kernels.inner_product import Linear
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices, run_in_threads
 from mercer.solvers.exact.fit import make_operator

@@ -15,9 +15,11 @@ from mercer.engine.spectrum import orient, rounding_noise, thresholds
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel, Linear, Precomputed
+from mercer.kernels.base import Kernel
+from mercer.kernels.inner_product import Linear
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import memory_budget
+from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual

@@ -48,9 +48,7 @@ class SumBounds:
 
     def deflate(self, Z: Array, squares: Array, u: Array) -> None:
         """Update the bounds for K~ - u u^T, where Z and `squares` are still those of K~."""
-        if (
-            2 * Z.shape[1] <= self._dimensions
-        ):  # the weights are out of date, and the slack is large
+        if 2 * Z.shape[1] <= self._dimensions:  # the weights are out of date, and the slack is large
             self._weigh(Z, squares)
         scaled, lengths = u / self._weights, np.sqrt(squares)
         self._spread += u * (u * float(u @ scaled) - 2.0 * (Z @ (scaled @ Z)))

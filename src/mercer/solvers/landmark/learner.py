@@ -9,7 +9,7 @@ import numpy as np
 from mercer.arrays import Points, n_rows
 from mercer.engine.moments import fading_weights
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary, select_landmarks
 from mercer.solvers.landmark.moments import check_kernel, exact_model, solve_moments
 from mercer.solvers.landmark.recent_rows import RecentRows

@@ -10,7 +10,7 @@ from mercer.engine.moments import Moments, fading_weights
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, orientation, rounding_noise, thresholds
 from mercer.expansion.build import of_components, on_rows, unit_gram
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import (

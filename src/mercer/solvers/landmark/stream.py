@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.moments import Moments, fading_weights
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary
 from mercer.kernels.tiles import PointBlocks, one_blas_thread
 from mercer.solvers.landmark.moments import Whitening, measure

@@ -8,7 +8,7 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices
 from mercer.solvers.robust.online import DivergedError, OnlineOptions, OnlineState, learn, present, start_from_rows

@@ -15,7 +15,7 @@ from mercer.engine.krylov import block_krylov
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, rounding_noise, thresholds
 from mercer.expansion.build import in_coordinates, of_components
 from mercer.expansion.model import Expansion
-from mercer.kernels.functions import Kernel
+from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.operator import CentredOperator, KernelSource
 from mercer.kernels.tiles import one_blas_thread, row_slices
