@@ -20,6 +20,7 @@ from mercer.solvers.incremental import update as incremental
 from mercer.solvers.incremental.model import StreamOptions
 from mercer.solvers.incremental.update import compressed, nothing_yet, updated
 from textbook import incremental as naive
+from textbook.kernel_pca import rbf_matrix
 
 POLY = {"kernel": "poly", "gamma": 1, "coef0": 1, "degree": 2}
 GAUSS = {"kernel": "rbf", "gamma": 0.5}
@@ -71,7 +72,7 @@ def same_scores(a, b, new, tol: float) -> None:
 @pytest.mark.parametrize("sizes", [[12, 5, 1, 9], [3, 1, 1, 1, 1, 20]])
 def test_updates_are_the_printed_ones(rng, center, sizes):
     X = rng.standard_normal((sum(sizes), 3))
-    K = naive.rbf(X, X, 0.3)
+    K = rbf_matrix(X, X, 0.3)
     alpha, sigma, nu = naive.run(K, sizes, 4, center)
     found = followed(X, RBF(0.3), StreamOptions(rank=4, size=0, compression=None, center=center), sizes)
     assert_allclose(found.singular, sigma, rtol=1e-9)
@@ -108,7 +109,7 @@ def test_rounding_does_not_bend_the_components(rng):
 def test_the_printed_reorthogonalisation_gives_back_what_it_got(rng):
     """(34) leaves the basis as it is; the weighted one is orthonormal and holds the whole covariance."""
     Y = rng.standard_normal((7, 2))
-    M, sigma = naive.rbf(Y, Y, 1.0), rng.standard_normal((7, 3))
+    M, sigma = rbf_matrix(Y, Y, 1.0), rng.standard_normal((7, 3))
     assert_allclose(naive.reorthogonalised(M, sigma)[0], sigma, atol=1e-10)
 
 
@@ -132,7 +133,7 @@ def test_compression_keeps_the_covariance_of_what_the_points_can_express(rng, me
     assert_allclose(seen["weights"], [*model.singular, 60**0.5] if center else model.singular)
     assert_allclose(seen["coef"], [*model.vectors, np.full(60, 1 / 60)] if center else model.vectors)
     assert len(small.gram) == len(small.points) <= 24
-    assert_allclose(small.gram, naive.rbf(small.points, small.points, 0.2), atol=1e-12)
+    assert_allclose(small.gram, rbf_matrix(small.points, small.points, 0.2), atol=1e-12)
     assert_allclose(small.vectors @ small.gram @ small.vectors.T, np.eye(5), atol=1e-9)
     assert_allclose(small.values, small.vectors @ small.gram, atol=1e-9)
     expected = naive.compressed_covariance(seen["found"].coef[:5].T, model.singular, small.gram)
@@ -222,9 +223,9 @@ def test_forgetting_is_a_weighted_batch_model(X, new, compression, center):
     """Each row weighs 0.97 ** (rows after it): the model of these weights, whatever the chunks."""
     f = 0.97
     w = f ** np.arange(149, -1, -1)
-    K = naive.rbf(X, X, 0.02)
+    K = rbf_matrix(X, X, 0.02)
     values, alpha, nu = naive.weighted_kpca(K, w, center)
-    scores = (naive.rbf(new, X, 0.02) - (K @ nu)) @ alpha[:, :3]
+    scores = (rbf_matrix(new, X, 0.02) - (K @ nu)) @ alpha[:, :3]
     for size in (1, 40):
         rank, p = (40, 3) if compression else (150, 1)
         params = {
@@ -312,7 +313,7 @@ def test_models_that_do_not_fit_together_are_not_merged(X):
         (IncrementalKernelPCA(3, gamma=0.2).fit(X[:, :3]), ValueError, "numbers of features"),
         (IncrementalKernelPCA(3, gamma=0.2, center=False).fit(X), ValueError, "different centring"),
         (IncrementalKernelPCA(3, gamma=0.2, forgetting=0.9).fit(X), ValueError, "rates of forgetting"),
-        (LandmarkKernelPCA(3, gamma=0.2).fit(X), TypeError, "LandmarkKernelPCA came"),
+        (LandmarkKernelPCA(3, gamma=0.2).fit(X), TypeError, "got a LandmarkKernelPCA"),
     ):
         with pytest.raises(error, match=text):
             model.merge(other)

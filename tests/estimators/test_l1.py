@@ -21,6 +21,7 @@ from mercer.solvers.l1.fit import SignOptions, extract
 from mercer.solvers.l1.held import HeldResidual
 from mercer.solvers.l1.residuals import TiledResidual, make_residual
 from textbook import l1 as naive
+from textbook.kernel_pca import centred
 
 GAMMA = 0.2
 
@@ -98,7 +99,7 @@ def test_signs_scores_and_objectives_are_those_of_the_twin(name, center, kernel)
     params, start = TWINS[name]
     X = rows(3, 120)
     K = X @ X.T if kernel == "linear" else rbf(X)
-    signs, scores, objective, _ = naive.l1(naive.centred(K) if center else K, 6, start)
+    signs, scores, objective, _ = naive.l1(centred(K) if center else K, 6, start)
     model = L1KernelPCA(6, kernel=kernel, gamma=GAMMA, center=center, **params).fit(X)
     assert np.array_equal(model.signs_, signs)
     assert_allclose(model.transform(X), scores.T, atol=1e-10 * np.abs(scores).max())
@@ -112,7 +113,7 @@ def test_signs_scores_and_objectives_are_those_of_the_twin(name, center, kernel)
 def test_random_kernels(seed, n, rank, center):
     A = np.random.default_rng(seed).standard_normal((n, rank))
     K = A @ A.T
-    signs, scores, _, _ = naive.l1(naive.centred(K) if center else K, n)
+    signs, scores, _, _ = naive.l1(centred(K) if center else K, n)
     model = quiet_fit(L1KernelPCA(n, kernel="precomputed", center=center), K.copy())
     assert np.array_equal(model.signs_, signs)
     assert_allclose(model.transform(K).T, scores, atol=1e-8 * np.abs(K).max() ** 0.5)
@@ -136,7 +137,7 @@ def test_kernels_full_of_ties(data, n, rank):
 
 def test_the_linear_systems_solved_to_the_letter_give_the_same():
     X = rows(4, 40)
-    scores = naive.l1_by_linear_systems(naive.centred(rbf(X)), 4)
+    scores = naive.l1_by_linear_systems(centred(rbf(X)), 4)
     model = L1KernelPCA(4, kernel="rbf", gamma=GAMMA, algorithm="linear_system").fit(X)
     assert_allclose(model.transform(X).T, scores, atol=1e-6)
 
@@ -144,7 +145,7 @@ def test_the_linear_systems_solved_to_the_letter_give_the_same():
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_projection_trick_is_pca_l1_of_its_features(kernel):
     X = rows(5, 50)
-    K = naive.centred(X @ X.T if kernel == "linear" else rbf(X))
+    K = centred(X @ X.T if kernel == "linear" else rbf(X))
     scores = naive.l1_of_features(naive.projection_features(K), 4)
     model = L1KernelPCA(4, kernel=kernel, gamma=GAMMA, algorithm="projection_trick").fit(X)
     assert_allclose(model.transform(X).T, scores, atol=1e-8)
@@ -250,7 +251,7 @@ def test_refined_models_have_larger_objectives_and_the_same_interface():
 @pytest.mark.parametrize("options", [SignOptions(), SignOptions("best", refine=True), SignOptions("norm")])
 def test_held_tiled_and_explicit_forms_agree(options):
     X = rows(9, 700, 5) + 2.0
-    held = HeldResidual(naive.centred(X @ X.T))
+    held = HeldResidual(centred(X @ X.T))
     tiled = TiledResidual(make_operator(Linear(), X, np.float64))
     explicit = FeatureResidual(X - X.mean(axis=0))
     found = [extract(residual, 5, options) for residual in (held, tiled, explicit)]
@@ -270,7 +271,7 @@ def test_the_search_for_the_start_looks_at_every_column_that_can_win():
 
 def test_more_deflations_than_can_wait():
     X = rows(10, 150, 20)
-    K = naive.centred(rbf(X))
+    K = centred(rbf(X))
     assert np.array_equal(extract(HeldResidual(K.copy(), threads=2), 30).signs, naive.l1(K, 30)[0])
 
 
@@ -300,7 +301,7 @@ def test_the_linear_kernel_takes_no_kernel_matrix():
     wide = rows(15, 8, 50)
     assert isinstance(make_residual(Linear(), wide, np.float64, True, None)[0], HeldResidual)
     K = wide @ wide.T
-    assert np.array_equal(L1KernelPCA(4, kernel="linear").fit(wide).signs_, naive.l1(naive.centred(K), 4)[0])
+    assert np.array_equal(L1KernelPCA(4, kernel="linear").fit(wide).signs_, naive.l1(centred(K), 4)[0])
 
 
 # -- awkward data ------------------------------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ def test_one_row_and_constant_rows(cls, kernel):
 def test_repeated_rows():
     X = np.repeat(rows(17, 12, 4), 3, axis=0)
     model = L1KernelPCA(4, kernel="rbf", gamma=GAMMA).fit(X)
-    signs, scores, _, _ = naive.l1(naive.centred(rbf(X)), 4)
+    signs, scores, _, _ = naive.l1(centred(rbf(X)), 4)
     assert np.array_equal(model.signs_, signs)
     assert_allclose(model.transform(X), scores.T, atol=1e-9)
 

@@ -19,7 +19,8 @@ from mercer.metrics import subspace_distance
 from mercer.solvers.landmark.moments import solve_moments
 from mercer.solvers.landmark.recent_rows import RecentRows
 from mercer.solvers.landmark.stream import LandmarkStream
-from textbook.landmark_moments import landmark_kpca, moments, rbf, weighted_kpca
+from textbook.kernel_pca import rbf_matrix as rbf
+from textbook.landmark_moments import landmark_kpca, moments, weighted_kpca
 
 GAMMA = 0.2
 

@@ -17,6 +17,7 @@ from mercer.kernels import RBF, Linear
 from mercer.solvers.robust import online as solver
 from mercer.solvers.robust.online import OnlineOptions, given_start, learn
 from textbook import online_robust as naive
+from textbook.robust import psi_dot
 
 PSI = {"none": (1.0, 1.0), "exp": (0.5, 1.0), "logistic": (2.0, 0.5), "huber": (1.0, 0.3), "tukey": (1.0, 4.0)}
 UPDATES = ("svd", "ccipca", "hebbian")
@@ -38,7 +39,7 @@ def contaminated(rng, n=400, d=6, share=20):
 
 
 def weight_of(psi):
-    return lambda z: naive.psi_weight(psi, z, *PSI[psi])
+    return lambda z: psi_dot(psi, z, *PSI[psi])
 
 
 def in_chunks(state, F, missing, options, cuts):
@@ -209,9 +210,7 @@ def test_many_passes_end_at_the_batch_fixed_point(update, feature_map):
     start = np.linalg.svd(D, full_matrices=False)[2][:2].T
     z = 0.5 * ((D**2).sum(axis=1) - ((D @ start) ** 2).sum(axis=1))
     beta, xi = float(4 / np.median(z)), float(np.quantile(z, 0.9))
-    mean, V = naive.batch_fixed_point(
-        F, 2, lambda z: naive.psi_weight("logistic", z, beta, xi), (X @ U.T).mean(axis=0), start
-    )
+    mean, V = naive.batch_fixed_point(F, 2, lambda z: psi_dot("logistic", z, beta, xi), (X @ U.T).mean(axis=0), start)
     model = OnlineRobustKernelPCA(
         2, kernel="linear", update=update, feature_map=feature_map, landmarks=U, beta=beta, xi=xi, block_size=64
     )

@@ -24,6 +24,7 @@ from mercer.solvers.l1.held import HeldResidual
 from mercer.solvers.l1.residuals import make_residual
 from mercer.solvers.l1.screening import SumBounds
 from textbook import l1 as naive
+from textbook.kernel_pca import centred
 
 small_tiles = patch.multiple(l1_screening, _STRIP=3, _WIDTH=5)  # so that few rows make many tiles
 
@@ -103,7 +104,7 @@ def test_the_estimator_in_all_forms_of_input(center, make):
     X[40:60] = X[:20]
     X[5], X[:, 3] = 0.0, 2.0
     K = X @ X.T
-    expected = naive.l1(naive.centred(K) if center else K, 6)[0]
+    expected = naive.l1(centred(K) if center else K, 6)[0]
     made = {"dense": X, "sparse": sp.csr_matrix(X), "fortran": np.asfortranarray(X)}[make]
     before = X.copy()
     assert np.array_equal(L1KernelPCA(6, kernel="linear", center=center).fit(made).signs_, expected)
@@ -215,7 +216,7 @@ def test_threads_change_nothing_and_are_as_many_as_asked(jobs):
         with patch("mercer.solvers.l1.features.ThreadPoolExecutor", wraps=ThreadPoolExecutor) as pool:
             found = extract(residual, 4)
     assert [call.args for call in pool.call_args_list] == ([] if jobs == 1 else [(jobs,)])
-    assert np.array_equal(found.signs, naive.l1(naive.centred(X @ X.T), 4)[0])
+    assert np.array_equal(found.signs, naive.l1(centred(X @ X.T), 4)[0])
 
 
 def test_memory_grows_with_the_rows_not_with_their_square():

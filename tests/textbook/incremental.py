@@ -6,10 +6,6 @@ Columns are vectors, as in the paper. Nothing here is fast, and nothing is impor
 import numpy as np
 
 
-def rbf(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
-    return np.array([[np.exp(-gamma * np.sum((a - b) ** 2)) for b in B] for a in A])
-
-
 def poly2(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.array([[(a @ b + 1.0) ** 2 for b in B] for a in A])
 

@@ -7,12 +7,6 @@ import numpy as np
 EXHAUSTED = 1e-12
 
 
-def centred(K: np.ndarray) -> np.ndarray:
-    n = len(K)
-    J = np.eye(n) - np.full((n, n), 1.0 / n)
-    return J @ K @ J
-
-
 def signs(v: np.ndarray, zero: float = 0.0) -> np.ndarray:
     """sgn with sgn(0) = +1."""
     return np.array([-1.0 if x < -zero else 1.0 for x in v])

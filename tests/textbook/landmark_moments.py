@@ -1,13 +1,8 @@
 """Textbook twins of moments and of kernel PCA on landmarks: loops and whole matrices, nothing of the package."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-
-
-def rbf(X, Y, gamma: float) -> np.ndarray:
-    return np.array([[math.exp(-gamma * float(np.sum((x - y) ** 2))) for y in Y] for x in X])
 
 
 def moments(rows, weights) -> tuple[float, np.ndarray, np.ndarray]:

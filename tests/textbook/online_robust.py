@@ -3,21 +3,6 @@
 import numpy as np
 
 
-def psi_weight(name, z, beta, xi):
-    """The derivative of Psi: conventional, Psi_1, Psi_2 of the paper, Huber's and Tukey's on the residual z."""
-    if name == "none":
-        return 1.0
-    if name == "exp":
-        return float(np.exp(-beta * z))
-    if name == "logistic":
-        return float(1.0 - 1.0 / (1.0 + np.exp(-beta * (z - xi))))
-    if name == "huber":
-        return 1.0 if z <= xi else float(np.sqrt(xi / z))
-    if name == "tukey":
-        return 0.0 if z >= xi else float((1.0 - max(z, 0.0) / xi) ** 2)
-    raise ValueError(name)
-
-
 def literal(H, mu, Gamma, weight_of, t=0, missing=None):
     """[Algorithm 1]: rows of H are kernel data h_t; return mu, Gamma, z and weights, (m,), (m, r), (n,), (n,)."""
     mu, Gamma = mu.copy(), Gamma.copy()

@@ -4,14 +4,12 @@ import math
 
 import numpy as np
 
+from textbook.kernel_pca import linear, matrix, rbf_matrix
+
 
 def kernel_matrix(A, B, gamma):
     """exp(-gamma |a - b|^2), or a . b where gamma is None."""
-    K = np.empty((len(A), len(B)))
-    for i, a in enumerate(A):
-        for j, b in enumerate(B):
-            K[i, j] = a @ b if gamma is None else math.exp(-gamma * float(((a - b) ** 2).sum()))
-    return K
+    return matrix(linear(), A, B) if gamma is None else rbf_matrix(A, B, gamma)
 
 
 def t2_and_spe(X, new, gamma, n_components, explained):

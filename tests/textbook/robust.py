@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from textbook.kernel_pca import centred as weighted_centring
+
 
 def psi(name: str, z: float, beta: float, xi: float) -> float:
     """The loss functions on paper [huang2011, section 2.1]; Huber's and Tukey's in terms of r = sqrt(2 z)."""
@@ -37,8 +39,7 @@ def centred(K: np.ndarray, w: np.ndarray) -> np.ndarray:
     """<phi_i - mu, phi_j - mu> with mu = sum w_k phi_k / sum w_k [eq. 21]; w = None: mu = 0."""
     if w is None:
         return K.copy()
-    w = w / w.sum()
-    return K - (K @ w)[:, None] - (K @ w)[None, :] + w @ K @ w
+    return weighted_centring(K, w / w.sum())
 
 
 def residuals(Kc: np.ndarray, A: np.ndarray) -> np.ndarray:
