@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import ClusterMixin, OutlierMixin, TransformerMixin
 from sklearn.datasets import load_digits
 
 import mercer
@@ -29,9 +29,10 @@ def processor_seconds(make: Any) -> Any:
 
 
 def estimators() -> list[type]:
+    """Return the public classes that learn from plain rows, without KernelPCA, whose default is all components."""
     public = [getattr(mercer, name) for name in mercer.__all__]
-    classes = [cls for cls in public if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
-    return [cls for cls in classes if cls is not mercer.KernelPCA]  # its default is all components
+    kinds = (TransformerMixin, ClusterMixin, OutlierMixin)
+    return [cls for cls in public if isinstance(cls, type) and issubclass(cls, kinds) and cls is not mercer.KernelPCA]
 
 
 OBJECTIVE = Objective(
