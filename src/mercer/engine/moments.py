@@ -1,8 +1,8 @@
 """Weighted first and second moments of rows: added, subtracted, reduced in weight, merged, and mapped.
 
 Rows are measured from a fixed reference near their mean. Sums of products about a far origin lose digits when they are
-centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. Everything is in float64: sums
-of many small squares in float32 lose more than six digits.
+centred: with a mean of 1e6 standard deviations nothing would be left of twelve digits. Sums are in float64. Rows in
+float32 are multiplied in float32, but only a few at a time: sums of many squares in float32 lose more than six digits.
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from mercer.arrays import Array
 
 _FAR = 0.99  # share of the second moment that is due to the mean's distance from the reference, where it is moved
 _LEAST_WEIGHT = 1e-200  # rows with less weight are ignored; products with subnormal numbers are slow
+_SHORT_SUM = 128  # products of so many rows may be added in float32; what that loses averages out over blocks
 
 
 @dataclass
@@ -33,15 +34,15 @@ class Moments:
         return cls(reference, np.zeros(m), np.zeros((m, m)))
 
     def add_block(self, Z: Array, own: Array, weights: Array | None = None) -> None:
-        """Add rows Z, (b, m), float64, which are overwritten; `own` is k(x, x), (b,); default weights are 1.
+        """Add rows Z, (b, m), which are overwritten; `own` is k(x, x), (b,); default weights are 1.
 
         Z^T Z of one array with itself is computed by the symmetric update of BLAS, which does half the work. (Through
         scipy it would keep the interpreter lock, and other threads would wait.)
         """
         first = self.weight == 0.0
-        Z -= self.reference
+        Z -= self.reference.astype(Z.dtype, copy=False)
         if weights is None:
-            self.total += Z.sum(axis=0)
+            self.total += Z.sum(axis=0, dtype=np.float64)
             self.weight, self.squares, self.own = (
                 self.weight + len(Z),
                 self.squares + len(Z),
@@ -52,8 +53,8 @@ class Moments:
             self.weight += float(weights.sum())
             self.squares += float(weights @ weights)
             self.own += float(weights @ own)
-            Z *= np.sqrt(weights)[:, None]
-        product = Z.T @ Z
+            Z *= np.sqrt(weights).astype(Z.dtype, copy=False)[:, None]
+        product = Z.T @ Z if Z.dtype == np.float64 else _products_of_short_rows(Z)
         if first:
             self.product = product
         else:
@@ -132,6 +133,15 @@ class Moments:
     def freedom(self) -> float:
         """The divisor of the centred scatter in an unbiased covariance: n - 1 where all weights are 1."""
         return self.weight - self.squares / self.weight if self.weight > 0 else 0.0
+
+
+def _products_of_short_rows(Z: Array) -> Array:
+    """Return Z^T Z in float64 for rows in float32."""
+    product = np.zeros((Z.shape[1], Z.shape[1]))
+    for first in range(0, len(Z), _SHORT_SUM):
+        some = Z[first : first + _SHORT_SUM]
+        product += some.T @ some
+    return product
 
 
 def fading_weights(n: int, forgetting: float, newer: int = 0) -> Array | None:

@@ -304,8 +304,20 @@ class LandmarkKernelPCA(KernelDecomposition):
                 "or ask for fewer components."
             )
         return LandmarkPlan(
-            kernel, given, wanted, self.selection, float(self.nu), self.window, float(self.forgetting), self.n_jobs
+            kernel,
+            given,
+            wanted,
+            self.selection,
+            float(self.nu),
+            self.window,
+            float(self.forgetting),
+            self._wanted_components,
+            self.n_jobs,
         )
+
+    @property
+    def _wanted_components(self) -> int:
+        return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _learn(self, X: Points) -> None:
         assert self._learner is not None
@@ -332,7 +344,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _solve(self) -> Expansion:
         assert self._learner is not None
-        r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+        r = self._wanted_components
         expansion, freedom = self._learner.model(r, self.center)
         self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
         return expansion

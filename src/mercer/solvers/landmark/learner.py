@@ -30,6 +30,7 @@ class LandmarkPlan:
     nu: float
     window: int | None
     forgetting: float
+    n_components: int
     n_jobs: int | None
 
 
@@ -98,7 +99,14 @@ class LandmarkLearner:
 
     def _opened(self, points: Points, dictionary: AldDictionary | None, rows: Points) -> LandmarkStream:
         plan = self.plan
-        stream = LandmarkStream(plan.kernel, points, window=plan.window, forgetting=plan.forgetting, n_jobs=plan.n_jobs)
+        stream = LandmarkStream(
+            plan.kernel,
+            points,
+            window=plan.window,
+            forgetting=plan.forgetting,
+            n_components=plan.n_components,
+            n_jobs=plan.n_jobs,
+        )
         stream.learn(rows)
         stream.dictionary = dictionary
         return stream

@@ -30,6 +30,10 @@ _FEWEST, _MOST = 256, 4096  # rows of a block
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
 _LEAST_SHARE = 1e-10
+# float32 must keep this on a sample of rows: errors of the eigenvalues, relative to the largest of them
+_SAMPLE_ROWS = 1024
+_KEPT = 5e-7  # of those that the model has
+_KEPT_ELSEWHERE = 1e-5  # of all others, which disturb the vectors of the model
 
 
 # -- the moments of many rows ----------------------------------------------------------------------
@@ -95,9 +99,35 @@ class Whitening:
         kept = replace(space, root=np.ascontiguousarray(space.root[:, keep]))
         return cls(points, kernel, kept.root, kept.features(points))
 
+    def covariance(self, moments: Moments, center: bool) -> Array:
+        """Return the scatter matrix of the moments in these coordinates, (q, q)."""
+        C = self.root.T @ moments.scatter(center) @ self.root
+        return np.asarray(0.5 * (C + C.T))
+
     def captured(self, moments: Moments) -> float:
         """Return sum w |phi_hat(x)|^2, the part of sum w k(x, x) that lies in the span."""
         return float(np.einsum("ij,ij->", self.root, moments.scatter(False) @ self.root))
+
+
+def enough_in_float32(space: Whitening, X: Points, n_components: int) -> bool:
+    """Tell whether kernel values in float32 give the model to 1e-6 of its largest eigenvalue.
+
+    Whitening multiplies their rounding errors, by more the nearer landmarks are to each other. So the eigenvalues of
+    some rows are computed in both precisions. With more rows the errors average out.
+    """
+    if n_rows(X) < 2 * _SAMPLE_ROWS:  # too few to save time
+        return False
+    some = X[:: -(-n_rows(X) // _SAMPLE_ROWS)]
+    short, wide = (
+        np.linalg.eigvalsh(space.covariance(measure(PointBlocks(space.kernel, space.points, dtype), some, None), True))
+        for dtype in (np.float32, np.float64)
+    )
+    errors = np.abs(short - wide)[::-1]
+    largest = wide.max(initial=0.0)
+    return bool(
+        errors[:n_components].max(initial=0.0) <= _KEPT * largest
+        and errors.max(initial=0.0) <= _KEPT_ELSEWHERE * largest
+    )
 
 
 def solve_moments(space: Whitening, moments: Moments, n_components: int, center: bool) -> Expansion:
@@ -109,8 +139,8 @@ def solve_moments(space: Whitening, moments: Moments, n_components: int, center:
     m, q = space.root.shape
     r = min(n_components, m)
     with one_blas_thread():
-        C = space.root.T @ moments.scatter(center) @ space.root
-        values, vectors = leading_pairs(0.5 * (C + C.T), min(r, q)) if q else (np.zeros(0), np.zeros((0, 0)))
+        C = space.covariance(moments, center)
+        values, vectors = leading_pairs(C, min(r, q)) if q else (np.zeros(0), np.zeros((0, 0)))
     mean = space.root.T @ moments.mean if center else np.zeros(q)
     values, W = _judged(values, vectors, space.own - mean, moments)
     coef, offset, values = np.zeros((r, m)), np.zeros(r), np.pad(values, (0, r - len(values)))

@@ -12,7 +12,7 @@ from mercer.engine.moments import Moments, fading_weights
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary
 from mercer.kernels.tiles import PointBlocks, one_blas_thread
-from mercer.solvers.landmark.moments import Whitening, measure
+from mercer.solvers.landmark.moments import Whitening, enough_in_float32, measure
 from mercer.solvers.landmark.recent_rows import RecentRows
 
 
@@ -27,19 +27,22 @@ class LandmarkStream:
         window: int | None = None,
         forgetting: float = 1.0,
         dictionary: AldDictionary | None = None,  # landmarks to which others may still be added
+        n_components: int | None = None,  # the leading eigenvalues that must be exact to 1e-6; None: all
         n_jobs: int | None = None,
     ) -> None:
         self.kernel, self.points = kernel, points
         self.window, self.forgetting, self.n_jobs = window, forgetting, n_jobs
+        self.n_components = n_rows(points) if n_components is None else n_components
         self.dictionary = dictionary
         self.rows = RecentRows()  # those in the window
         self.left = 0  # rows that left the window since the moments were last computed from its rows
         self.moments: Moments | None = None
-        self._prepared: PointBlocks | None = None
+        self._prepared: dict[str, PointBlocks] = {}  # the landmarks, prepared for each precision of rows
         self._space: Whitening | None = None
+        self._short: bool | None = None  # whether float32 rows get float32 kernel values; None: not decided
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_prepared": None, "_space": None}
+        return {**self.__dict__, "_prepared": {}, "_space": None}
 
     def learn(self, X: Points) -> None:
         """Learn from rows in order of time."""
@@ -57,7 +60,7 @@ class LandmarkStream:
         """Return this stream on the landmarks of a dictionary that has grown."""
         grown = copy(self)
         grown.points = dictionary.points.astype(np.float64, copy=False)
-        grown.rows, grown._prepared, grown._space = self.rows.copy(), None, None
+        grown.rows, grown._prepared, grown._space, grown._short = self.rows.copy(), {}, None, None
         grown.dictionary = dictionary if len(dictionary) < dictionary.limit else None
         if self.moments is not None:  # kept rows are evaluated again
             grown.moments = (
@@ -86,7 +89,7 @@ class LandmarkStream:
         """Add rows to the moments, on the landmarks of now; what leaves the window is subtracted."""
         n = n_rows(X)
         before = None if self.moments is None else self.moments.reference
-        fresh = measure(self._blocks, X, fading_weights(n, self.forgetting), before, self.n_jobs)
+        fresh = measure(self._blocks(X), X, fading_weights(n, self.forgetting), before, self.n_jobs)
         leaving = 0 if self.window is None else max(0, len(self.rows) + n - self.window)
         if self.moments is None or (leaving and leaving >= len(self.rows)):
             self.moments, self.left = fresh, 0
@@ -108,19 +111,26 @@ class LandmarkStream:
         for piece in self.rows.oldest(count):
             newer -= n_rows(piece)
             weights = fading_weights(n_rows(piece), self.forgetting, newer)
-            part = measure(self._blocks, piece, weights, reference, self.n_jobs)
+            part = measure(self._blocks(piece), piece, weights, reference, self.n_jobs)
             if found is None:
                 found = part
             else:
                 found.add(part)
         return found
 
-    @property
-    def _blocks(self) -> PointBlocks:
-        """The landmarks, prepared for float64 even if rows are float32: whitening multiplies errors of the moments."""
-        if self._prepared is None:
-            self._prepared = PointBlocks(self.kernel, self.points, np.float64)
-        return self._prepared
+    def _blocks(self, X: Points) -> PointBlocks:
+        """Return the landmarks prepared for rows like these, in the precision that they need."""
+        if X.dtype != np.float32:
+            return self._prepared_for(np.float64)
+        if self._short is None:
+            self._short = enough_in_float32(self.whitening(), X, self.n_components)
+        return self._prepared_for(np.float32 if self._short else np.float64)
+
+    def _prepared_for(self, dtype: Any) -> PointBlocks:
+        name = np.dtype(dtype).name
+        if name not in self._prepared:
+            self._prepared[name] = PointBlocks(self.kernel, self.points, dtype)
+        return self._prepared[name]
 
     @property
     def has_turned_over(self) -> bool:
@@ -157,10 +167,12 @@ class LandmarkStream:
         growing, moments = self.dictionary, self.moments
         return {
             "points": self.points,
+            "n_components": self.n_components,
             "window": self.window,
             "forgetting": self.forgetting,
             "rows": self.rows.pieces,
             "left": self.left,
+            "short": self._short,
             "moments": None if moments is None else asdict(moments),
             "dictionary": None if growing is None else {**growing.__getstate__(), "kernel": None},
         }
@@ -168,8 +180,9 @@ class LandmarkStream:
     @classmethod
     def from_state(cls, kernel: Kernel, state: dict[str, Any], n_jobs: int | None) -> "LandmarkStream":
         """Return the stream that `state` described."""
-        stream = cls(kernel, state["points"], window=state["window"], forgetting=state["forgetting"], n_jobs=n_jobs)
-        stream.rows, stream.left = RecentRows(state["rows"]), state["left"]
+        settings = {name: state[name] for name in ("window", "forgetting", "n_components")}
+        stream = cls(kernel, state["points"], **settings, n_jobs=n_jobs)
+        stream.rows, stream.left, stream._short = RecentRows(state["rows"]), state["left"], state["short"]
         if state["moments"] is not None:
             stream.moments = Moments(**state["moments"])
         if state["dictionary"] is not None:
