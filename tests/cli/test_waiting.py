@@ -136,7 +136,7 @@ def test_the_detector_tells_of_its_models_and_keeps_no_display():
     detector.fit(X)
     steps = [(event.step, event.total) for event in history.events if event.stage == "models fitted"]
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert {event.stage for event in history.events} == {"models fitted", "krylov"}
+    assert {event.stage for event in history.events} == {"models fitted"}  # so few rows need no passes
     assert "observers" not in vars(detector.estimator_)
 
 

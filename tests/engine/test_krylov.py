@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA
-from mercer.engine.dense import leading_pairs, lowest_ritz_value
+from mercer.engine.dense import extreme_ritz_values, leading_pairs, leading_pairs_by_arpack
 from mercer.engine.krylov import block_krylov
 from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, rounding_noise, thresholds
 from mercer.events import Channel, History
@@ -226,14 +226,14 @@ def test_lapack_subset_faults_fall_back_to_the_full_solver(fault, monkeypatch):
 @pytest.mark.parametrize("n", [3, 30, 400])
 def test_the_lowest_value_comes_into_sight(n, low):
     K = with_spectrum(np.r_[np.linspace(1, 0.01, n - 1), low])
-    assert low - 1e-12 <= lowest_ritz_value(K) <= 0.5 * low
+    assert low - 1e-12 <= extreme_ritz_values(K)[0] <= 0.5 * low
 
 
 def test_the_lowest_value_of_trivial_matrices():
-    assert lowest_ritz_value(np.zeros((5, 5))) == pytest.approx(0, abs=1e-15)
-    assert lowest_ritz_value(np.array([[-2.0]])) == pytest.approx(-2)
-    assert lowest_ritz_value(np.eye(7)) == pytest.approx(1)
-    assert lowest_ritz_value(np.diag([0.0, 0.0, 3.0, -1.0])) == pytest.approx(-1)
+    assert extreme_ritz_values(np.zeros((5, 5)))[0] == pytest.approx(0, abs=1e-15)
+    assert extreme_ritz_values(np.array([[-2.0]]))[0] == pytest.approx(-2)
+    assert extreme_ritz_values(np.eye(7))[0] == pytest.approx(1)
+    assert extreme_ritz_values(np.diag([0.0, 0.0, 3.0, -1.0]))[0] == pytest.approx(-1)
 
 
 # -- through the operator --------------------------------------------------------------------------
@@ -449,3 +449,52 @@ def test_auto_precision_follows_the_tolerance(digits):
     assert np.array_equal(loose.eigenvalues_, mixed.eigenvalues_)
     assert not np.array_equal(loose.eigenvalues_, double.eigenvalues_)
     assert_allclose(loose.eigenvalues_, true, rtol=2e-6)
+
+
+# Narrow blocks: equal eigenvalues are more than the block has vectors, and ranks are lower than the wanted pairs.
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("block", [1, 2, 3, 8])
+@pytest.mark.parametrize("n", [20, 64, 200])
+def test_blocks_with_fewer_vectors_than_wanted_pairs(n, block, kind):
+    true = np.sort(spectra(n)[kind])[::-1]
+    K = with_spectrum(true)
+    for r in (3, 12):
+        found = krylov(K, r, block=block, max_iter=1000)
+        assert found.converged
+        assert_eigenpairs(K, found.values, found.vectors, true[:r], rtol=1e-11)
+
+
+@pytest.mark.parametrize("multiplicity", [5, 9, 24, 40])
+def test_no_copy_of_a_multiple_eigenvalue_is_missed(multiplicity):
+    true = np.r_[np.full(multiplicity, 2.0), np.full(multiplicity, 1.5), np.linspace(1, 0, 400)]
+    K = with_spectrum(true)
+    found = krylov(K, 2 * multiplicity + 3, block=8, tol=1e-9)
+    assert_allclose(found.values, true[: 2 * multiplicity + 3], atol=1e-12)
+
+
+def test_narrow_blocks_need_fewer_products_than_wide_ones():
+    K = with_spectrum(1.0 / (1.0 + np.arange(600.0)))
+    wide, narrow = (krylov(K, 50, block=b, tol=1e-9) for b in (50, 8))
+    assert narrow.n_iter * 8 < 0.6 * wide.n_iter * 50
+    assert_allclose(narrow.values, wide.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [60, 250])
+def test_arpack_on_a_small_matrix_finds_every_pair_or_says_that_it_failed(n, kind):
+    true = np.sort(spectra(n)[kind])[::-1]
+    K = with_spectrum(true)
+    for r in (1, 3, 10):
+        found = leading_pairs_by_arpack(K.copy(), r, np.random.default_rng(0).uniform(-1, 1, n))
+        if found is not None:
+            assert_eigenpairs(K, *found[:2], true[:r], rtol=1e-11)
+
+
+def test_arpack_that_misses_a_copy_is_found_out():
+    true = np.r_[2.0, 2.0, 1.0, np.linspace(0.5, 0, 97)]
+    K = with_spectrum(true)
+    vectors = np.linalg.eigh(K)[1][:, ::-1]
+    start = vectors[:, 0] + vectors[:, 2:].sum(axis=1)  # nothing along the second copy of 2
+    assert extreme_ritz_values(K, vectors[:, [0, 2]])[1] == pytest.approx(2.0)
+    found = leading_pairs_by_arpack(K, 2, start)
+    assert found is None or found[0] == pytest.approx([2.0, 2.0])

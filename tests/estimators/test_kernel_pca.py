@@ -684,12 +684,42 @@ def test_observers_hear_of_a_fit(rng):
 
 
 @pytest.mark.parametrize(
-    ("asked", "n", "used"), [("auto", 50, "dense"), ("auto", 500, "krylov"), ("arpack", 50, "arpack")]
+    ("asked", "n", "used"),
+    [("auto", 50, "dense"), ("auto", 500, "arpack"), ("auto", 1500, "krylov"), ("arpack", 50, "arpack")],
 )
 def test_the_solver_that_ran_is_told(asked, n, used, rng):
     model = KernelPCA(3, kernel="rbf", eigen_solver=asked).fit(rng.standard_normal((n, 4)))
     assert model.solver_ == used
     assert model.n_iter_ >= 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("n_components", [2, 9, 0.9, None])  # there are six features: three of nine have no variation
+def test_few_features_are_solved_without_a_kernel_matrix(kernel, center, n_components, rng):
+    X = rng.standard_normal((80, 6)) * np.arange(1, 7) + 3.0
+    quick, dense = (
+        KernelPCA(n_components, kernel=kernel, center=center, eigen_solver=solver).fit(X)
+        for solver in ("auto", "dense")
+    )
+    assert (quick.solver_, dense.solver_) == ("svd", "dense")
+    assert_allclose(quick.eigenvalues_, dense.eigenvalues_, rtol=1e-10, atol=1e-12 * dense.eigenvalues_[0])
+    kept = int((dense.eigenvalues_ > 0).sum())
+    assert kept == min(6, quick.n_components_)
+    assert_allclose(quick.eigenvectors_[:, :kept], dense.eigenvectors_[:, :kept], atol=1e-9)
+    unit = np.eye(quick.n_components_)
+    assert_allclose(quick.eigenvectors_.T @ quick.eigenvectors_, unit, atol=1e-12)
+    assert_allclose(quick.expansion_.trace, dense.expansion_.trace, rtol=1e-12)
+    Y = rng.standard_normal((20, 6))
+    assert_allclose(quick.transform(Y), dense.transform(Y), atol=1e-9)
+    assert_allclose(quick.reconstruction_error(Y), dense.reconstruction_error(Y), atol=1e-9)
+
+
+def test_rows_whose_squares_overflow_are_refused_by_name():
+    X = np.full((10, 2), 1e200)
+    X[0] = 0
+    with pytest.raises(ValueError, match="not finite"):
+        KernelPCA(1).fit(X)
 
 
 # -- pre-images through the estimator --------------------------------------------------------------

@@ -1,11 +1,18 @@
-"""Leading eigenpairs of a matrix in memory, by LAPACK, with the checks that its subset drivers need."""
+"""Leading eigenpairs of a matrix in memory, by LAPACK and ARPACK, with the checks that they need."""
+
+import math
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from mercer.arrays import Array
 
 _PROBE_STEPS = 24
+_SEARCH_STEPS = 12
+_TINY = 1e-6  # ARPACK stops too early where eigenvalues are far below 1
+_MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
+_ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
 
 
 def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
@@ -14,31 +21,63 @@ def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
     The subset driver can fail, or return too few pairs for matrices near the identity. Then the full driver is used.
     """
     n = len(K)
-    if n_pairs < n:
+    if n_pairs * _ALL_SHARE < n:
         kept = K.copy() if n <= 2000 else None  # a second try needs the matrix; large ones are not copied
         try:
-            values, vectors = eigh(K, subset_by_index=(n - n_pairs, n - 1), overwrite_a=kept is not None)
+            values, vectors = eigh(
+                K, subset_by_index=(n - n_pairs, n - 1), overwrite_a=kept is not None, check_finite=False
+            )
             if len(values) == n_pairs and np.isfinite(vectors).all():
                 return values[::-1], vectors[:, ::-1]
         except LinAlgError:
             pass
         K = K if kept is None else kept
-    values, vectors = eigh(K, driver="evd", overwrite_a=True)
+    values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
     return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs]
 
 
-def lowest_ritz_value(K: Array, seed: int = 0) -> float:
-    """Return an upper bound of the smallest eigenvalue from a few Lanczos steps: fast, and tight at the extremes."""
-    v = np.random.default_rng(seed).standard_normal(len(K))
-    basis = [v / np.linalg.norm(v)]
-    for _ in range(min(_PROBE_STEPS, len(K)) - 1):
-        w = K @ basis[-1]
-        Q = np.array(basis)
-        w -= Q.T @ (Q @ w)
-        w -= Q.T @ (Q @ w)
-        norm = float(np.linalg.norm(w))
-        if norm <= 1e-12 * len(K) * float(np.abs(K[0]).max() or 1.0):
+def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROBE_STEPS) -> tuple[float, float]:
+    """Return bounds of the smallest and the largest eigenvalue from a few Lanczos steps: fast, and tight at the ends.
+
+    With `known`, (n, r), these are the eigenvalues of the rest of K, beside eigenvectors that are known.
+    """
+    n = len(K)
+    steps = min(steps, n)
+    negligible = 1e-12 * n * float(np.abs(K[0]).max() or 1.0)
+    Q, products = np.empty((steps, n)), np.empty((steps, n))
+    w = np.random.default_rng(0).standard_normal(n)
+    size = 0
+    while size < steps:
+        for _ in range(2):
+            w = w - (Q[:size] @ w) @ Q[:size]
+            w = w if known is None else w - known @ (w @ known)
+        norm = math.sqrt(w @ w)
+        if size and norm <= negligible:
             break
-        basis.append(w / norm)
-    Q = np.array(basis)
-    return float(np.linalg.eigvalsh(Q @ (K @ Q.T))[0])
+        Q[size] = w / norm
+        w = products[size] = K @ Q[size]
+        size += 1
+    values = np.linalg.eigvalsh(products[:size] @ Q[:size].T)
+    return float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+
+
+def leading_pairs_by_arpack(
+    K: Array, n_pairs: int, start: Array, positive: bool = False
+) -> tuple[Array, Array, float] | None:
+    """Return the largest eigenvalues, descending, their vectors, and a bound of the smallest; None where ARPACK fails.
+
+    ARPACK starts from one vector, from which it may find one eigenvector of several with the same eigenvalue. So the
+    rest of K is searched for eigenvalues above those found.
+    """
+    scale = float(np.abs(np.diag(K)).max(initial=0.0))
+    if scale < _TINY:
+        return None
+    try:
+        values, vectors = eigsh(K, n_pairs, which="LA", v0=start)
+    except ArpackError:  # for example, a zero matrix leaves ARPACK without a start vector
+        return None
+    lowest, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS if positive else _PROBE_STEPS)
+    if missed > values.min() + _MISSED * np.abs(values).max():
+        return None
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order], min(lowest, float(values.min()))

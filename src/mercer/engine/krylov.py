@@ -1,21 +1,28 @@
 """Block Krylov iteration for the leading eigenpairs of a symmetric operator that is only known by its products.
 
-One step multiplies the newest block by K', orthogonalises it against all earlier ones, and solves the small projected
-problem [Golub and Underwood 1977; Musco and Musco 2015]. All blocks stay in the basis, so five to ten steps are enough
-where power iteration needs hundreds. A thick restart [Wu and Simon 2000] limits the size of the basis.
+One step multiplies the newest block by K' and orthogonalises it against all earlier ones; the small projected problem
+gives eigenpairs [Golub and Underwood 1977; Musco and Musco 2015]. All blocks stay in the basis, so that ten to twenty
+steps are enough where power iteration needs hundreds. A thick restart [Wu and Simon 2000] limits the size of the basis.
+
+A block may have fewer vectors than pairs are wanted: narrow blocks need fewer products in all. But a block of b vectors
+finds at most b copies of a multiple eigenvalue. Where it has found so many, random vectors are added to the block.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from mercer.arrays import Array, IntArray
 from mercer.events import SILENT, Channel
 
 _SMALLEST_BASIS = 48  # a smaller basis saves nothing
+_QUICK_BASIS = 24  # up to this size the projected problem is solved after every step
+_MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem
+_FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
+_EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
 
 Product = Callable[[Array], Array]
 
@@ -70,18 +77,34 @@ class _Basis:
         return np.asarray(product - projected @ used)
 
     def extend(self, remainder: Array, negligible: float) -> Array:
-        """Append an orthonormal basis of the remainder as the newest block; return R with remainder = R^T block."""
+        """Make an orthonormal basis of the remainder the newest block; return R with remainder = R^T block."""
         block, R = _leading_rows(remainder, self.Q.shape[1] - self.size)
-        keep = np.linalg.norm(R, axis=1) > negligible
-        block, R = block[keep], R[keep]
-        if len(block) == 0:
-            return np.asarray(R)
+        sizes = np.einsum("ij,ij->i", R, R)
+        if sizes.min(initial=np.inf) <= negligible**2:
+            keep = sizes > negligible**2
+            block, R = block[keep], R[keep]
         # a second time: after the first, small rows are not orthogonal to the basis
         used = self.Q[: self.size]
-        block, correction = _orthonormal(block - (block @ used.T) @ used)
-        self.near, self.done, self.size = self.done, self.size, self.size + len(block)
-        self.Q[self.done : self.size] = block
+        block, correction = _orthonormal(block - (block @ used.T) @ used) if len(block) else (block, np.eye(0))
+        self.near, self.done = self.done, self.size
+        self._append(block)
         return np.asarray(correction @ R)
+
+    def widen(self, rng: np.random.Generator, count: int) -> None:
+        """Add random rows, orthogonal to all others, to the newest block."""
+        n, used = self.Q.shape[1], self.Q[: self.size]
+        block = rng.standard_normal((min(count, n - self.size, len(self.Q) - self.size), n))
+        for _ in range(2):
+            block = np.linalg.qr((block - (block @ used.T) @ used).T)[0].T
+        self._append(block)
+
+    def _append(self, block: Array) -> None:
+        self.Q[self.size : self.size + len(block)] = block
+        self.size += len(block)
+
+    def must_restart(self) -> bool:
+        """Tell whether there is no room for one more block."""
+        return bool(2 * self.size - self.done > len(self.Q) < self.Q.shape[1])
 
     def restart(self, values: Array, rotation: Array) -> None:
         """Replace all finished rows by Ritz vectors (a thick restart); the newest block stays the newest."""
@@ -92,9 +115,62 @@ class _Basis:
         self.Q[self.done : self.size] = newest
 
 
+@dataclass
+class _Ritz:
+    """Solution of the projected problem."""
+
+    values: Array  # all Ritz values, ascending
+    rotation: Array  # their vectors, in the basis
+    wanted: IntArray  # positions of the wanted ones
+    scale: float  # the largest modulus
+
+    @classmethod
+    def of(cls, T: Array, n_pairs: int, select: str) -> "_Ritz":
+        """Solve the projected problem."""
+        values, rotation = np.linalg.eigh(T)
+        return cls(values, rotation, _order(values, select)[:n_pairs], float(np.abs(values).max()) or 1.0)
+
+    def copies(self, width: float) -> int:
+        """Return how often the most frequent wanted eigenvalue occurs, other than the last and than zero."""
+        sizes = np.abs(self.values[self.wanted])
+        counted = sizes[(sizes > sizes[-1] + width) & (sizes > width)]
+        return int((np.abs(counted[:, None] - counted) <= width).sum(axis=1).max(initial=0))
+
+
+@dataclass
+class _Progress:
+    """Residuals so far, and when to solve the projected problem next: its cost grows with the cube of the basis."""
+
+    tol: float
+    floor: float
+    noise: float
+    worst: float = np.inf
+    best: float = np.inf
+    stalled: int = 0
+    last: int = 0  # the step of the last solution
+    next: int = 1
+    total: int | None = field(default=None)  # estimated number of steps
+
+    def reachable(self, scale: float) -> float:
+        """Return the relative residual that rounding allows."""
+        return max(self.floor, self.noise / scale)
+
+    def note(self, step: int, worst: float, scale: float) -> bool:
+        """Take a residual into account; return whether it is small enough, or does not become smaller."""
+        reachable, taken = self.reachable(scale), step - self.last
+        goal = max(self.tol, reachable)
+        self.stalled = self.stalled + taken if worst > 0.5 * self.best else 0
+        rate = np.log(self.worst / worst) / taken if 0 < worst < self.worst < np.inf else 0.0
+        missing = np.log(worst / goal) / rate if rate > 0 and worst > goal else 1.0
+        self.next = step + int(np.clip(0.7 * missing, 1, _MOST_BLIND_STEPS))
+        self.total = step + int(np.ceil(missing)) if rate > 0 else None
+        self.worst, self.best, self.last = worst, min(self.best, worst), step
+        return worst <= goal or (self.stalled >= 2 and worst <= 1e3 * reachable)
+
+
 def block_krylov(
     product: Product,
-    start: Array,  # (n, b), b at least the number of wanted pairs
+    start: Array,  # (n, b)
     n_pairs: int,
     *,
     tol: float,  # relative to the largest eigenvalue, for the residual norms
@@ -106,28 +182,36 @@ def block_krylov(
 ) -> KrylovResult:
     """Return the leading eigenpairs of the operator; stop by residuals, by stagnation, or after max_iter products."""
     n, block = start.shape
-    basis = _Basis.begin(start, min(n, max(12 * block, n_pairs + 6 * block, _SMALLEST_BASIS)))
-    best, lowest, stalled = np.inf, np.inf, 0
+    basis = _Basis.begin(start, min(n, max(20 * block, 3 * n_pairs + 6 * block, _SMALLEST_BASIS)))
+    progress, rng = _Progress(tol, floor, noise), np.random.default_rng(1)
+    scale, lowest, width, converged = 0.0, np.inf, block, False
     for step in range(1, max_iter + 1):
         remainder = basis.absorb(product(basis.newest.T).T)
-        values, rotation = np.linalg.eigh(basis.T[: basis.size, : basis.size])
-        lowest, scale = min(lowest, float(values[0])), float(np.abs(values).max()) or 1.0
         newest, finished = slice(basis.done, basis.size), basis.size
-        reachable = max(floor, noise / scale)
-        R = basis.extend(remainder, 0.1 * reachable * scale)
-        wanted = _order(values, select)[:n_pairs]
-        residuals = np.linalg.norm(R @ rotation[newest][:, wanted], axis=0)
-        worst = float(residuals.max(initial=0.0)) / scale
-        channel.emit("krylov", step, None, worst)
-        stalled, best = stalled + 1 if worst > 0.5 * best else 0, min(best, worst)
-        converged = worst <= max(tol, reachable) or (stalled >= 2 and worst <= 1e3 * reachable)
-        if converged or step == max_iter:
-            break
-        if basis.size + block > len(basis.Q) < n:
-            kept = _order(values, select)[: n_pairs + block]
-            basis.restart(values[kept], rotation[:, kept])
-    vectors = basis.Q[:finished].T @ rotation[:, wanted]
-    return KrylovResult(values[wanted], vectors, residuals, lowest, step, converged)
+        scale = scale or float(np.abs(basis.T[newest, newest]).max()) or 1.0
+        R = basis.extend(remainder, 0.1 * progress.reachable(scale) * scale)
+        exhausted = len(basis.newest) == 0
+        solve = exhausted or basis.must_restart() or step in (progress.next, max_iter) or finished <= _QUICK_BASIS
+        if solve:
+            ritz = _Ritz.of(basis.T[:finished, :finished], n_pairs, select)
+            scale, lowest = ritz.scale, min(lowest, float(ritz.values[0]))
+            residuals = np.linalg.norm(R @ ritz.rotation[newest][:, ritz.wanted], axis=0)
+            converged = progress.note(step, float(residuals.max(initial=0.0)) / scale, scale)
+        channel.emit("krylov", step, progress.total, progress.worst)
+        if solve:
+            complete = len(ritz.wanted) == min(n_pairs, n)
+            equal = _EQUAL * max(tol, progress.reachable(scale)) * scale
+            hidden = finished < n and (not complete or ritz.copies(equal) >= width)
+            if (converged or exhausted) and not hidden:
+                break
+            if exhausted or (converged and hidden):
+                basis.widen(rng, block)
+                width, progress.next = width + block, step + 1
+            if basis.must_restart():
+                kept = _order(ritz.values, select)[: n_pairs + block]
+                basis.restart(ritz.values[kept], ritz.rotation[:, kept])
+    vectors = basis.Q[:finished].T @ ritz.rotation[:, ritz.wanted]
+    return KrylovResult(ritz.values[ritz.wanted], vectors, residuals, lowest, step, converged)
 
 
 def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
@@ -135,18 +219,18 @@ def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
     if room < len(remainder):  # the basis nearly fills the whole space: the rest is rounding
         U, sizes, rows = np.linalg.svd(remainder, full_matrices=False)
         return rows[:room], (U * sizes).T[:room]
-    columns, R = qr(remainder.T, mode="economic", overwrite_a=True, check_finite=False)
-    return columns.T, R
+    return _orthonormal(remainder)
 
 
 def _orthonormal(block: Array) -> tuple[Array, Array]:
-    """Return Q, R with block = R^T Q for rows that are nearly orthonormal, for which Cholesky is fast."""
-    try:
-        lower = np.linalg.cholesky(block @ block.T)
-    except np.linalg.LinAlgError:  # a row was only rounding: QR is safe
-        columns, R = np.linalg.qr(block.T)
-        return columns.T, R
-    return solve_triangular(lower, block, lower=True, check_finite=False), lower.T
+    """Return Q, R with block = R^T Q; Cholesky is fast, and QR is safe where rows are nearly dependent."""
+    upper, failed = dpotrf(block @ block.T)
+    pivots = np.diag(upper)
+    if not failed and pivots.min() > _FULL_RANK * pivots.max():
+        inverse, _ = dtrtri(upper)
+        return inverse.T @ block, upper
+    columns, R = np.linalg.qr(block.T)
+    return columns.T, R
 
 
 def _order(values: Array, select: str) -> IntArray:

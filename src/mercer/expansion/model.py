@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks, available_threads
 from mercer.kernels.user_given import Precomputed
@@ -164,6 +164,9 @@ class Expansion:
         ndarray of shape (n_samples, n_vectors)
             The inner products of phi(x) with the vectors.
         """
+        if self.kernel.inner_product and not (is_sparse(X) or is_sparse(self.points)):
+            vectors = weights @ self.kernel.prepare(self.points, np.float64)
+            return np.asarray(self.kernel.prepare(X, np.float64) @ vectors.T)
         blocks = self.kernel_blocks(X)
         out = np.empty((n_rows(X), len(weights)))
         transposed = np.ascontiguousarray(weights.T, blocks.dtype)

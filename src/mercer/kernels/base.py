@@ -23,6 +23,10 @@ class Kernel:
         The name by which messages refer to the kernel.
     unit_diagonal : bool
         Whether k(x, x) = 1 for every row.
+    inner_product : bool
+        Whether k(x, y) is the inner product of what `prepare` returns for the two rows.
+    positive : bool
+        Whether every kernel matrix is positive semi-definite.
 
     Examples
     --------
@@ -38,6 +42,12 @@ class Kernel:
 
     name: ClassVar[str] = "kernel"
     unit_diagonal: ClassVar[bool] = False
+    inner_product: ClassVar[bool] = False
+
+    @property
+    def positive(self) -> bool:
+        """Whether every kernel matrix is positive semi-definite, as far as is known."""
+        return self.inner_product
 
     def bind(self, n_features: int) -> "Kernel":
         """Return the kernel with everything fixed that depends on the number of features.

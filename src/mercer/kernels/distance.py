@@ -10,7 +10,7 @@ from mercer.arrays import Array, Points, is_sparse
 from mercer.kernels.base import Kernel, dot_into, squared_norms
 from mercer.kernels.precision import exponent_dtype
 
-_ORIGIN_ROWS = 256
+_ORIGIN_ROWS = 256  # rows whose median is the origin
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class RBF(Kernel):
     name: ClassVar[str] = "rbf"
     unit_diagonal: ClassVar[bool] = True
     gamma: float = 1.0
+
+    @property
+    def positive(self) -> bool:
+        """Whether every kernel matrix is positive semi-definite."""
+        return True
 
     def origin(self, points: Points) -> Array | None:
         """Return a central point: distances do not depend on it, but the rounding errors of inner products do.
@@ -230,6 +235,11 @@ class Laplacian(_PairwiseKernel):
     unit_diagonal: ClassVar[bool] = True
     gamma: float = 1.0
 
+    @property
+    def positive(self) -> bool:
+        """Whether every kernel matrix is positive semi-definite."""
+        return True
+
     def _matrix(self, A: Any, B: Any) -> Array:
         """Return the kernel values of all pairs of rows."""
         distances: Array = pairwise.manhattan_distances(A, B)
@@ -276,6 +286,11 @@ class Chi2(_PairwiseKernel):
     name: ClassVar[str] = "chi2"
     unit_diagonal: ClassVar[bool] = True
     gamma: float = 1.0
+
+    @property
+    def positive(self) -> bool:
+        """Whether every kernel matrix is positive semi-definite."""
+        return True
 
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
         """Return the rows in float64, after a check that they are dense and not negative; the origin is not used.

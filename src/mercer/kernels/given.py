@@ -36,7 +36,8 @@ class GivenKernel:
 
     def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
         """Return K V and K w."""
-        return self.product(V), self.product(w)
+        both = self.product(np.column_stack([V, w]))
+        return both[:, :-1], both[:, -1]
 
     def columns(self, indices: IntArray) -> Array:
         """Return K[:, indices]."""

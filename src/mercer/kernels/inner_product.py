@@ -36,6 +36,7 @@ class Linear(Kernel):
     """
 
     name: ClassVar[str] = "linear"
+    inner_product: ClassVar[bool] = True
 
     def block(self, A: Any, B: Any, out: Array) -> None:
         """Write the inner products of all rows of A with all rows of B into `out`.
@@ -124,6 +125,11 @@ class Polynomial(Kernel):
     gamma: float = 1.0
     coef0: float = 1.0
     degree: float = 3.0
+
+    @property
+    def positive(self) -> bool:
+        """Whether every kernel matrix is positive semi-definite: no coefficient of the polynomial is negative."""
+        return self.gamma >= 0 and self.coef0 >= 0 and float(self.degree).is_integer()
 
     def block(self, A: Any, B: Any, out: Array) -> None:
         """Write the powers of the shifted inner products into `out`.
@@ -233,6 +239,7 @@ class Cosine(Kernel):
     """
 
     name: ClassVar[str] = "cosine"
+    inner_product: ClassVar[bool] = True
 
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
         """Scale every row to length one; the origin is not used.
@@ -252,7 +259,13 @@ class Cosine(Kernel):
             The scaled rows.
         """
         # first by the largest entry: the squares of huge or tiny entries would overflow or underflow
-        return normalize(normalize(X.astype(dtype, copy=False), norm="max"))
+        X = X.astype(dtype, copy=False)
+        if is_sparse(X):
+            return normalize(normalize(X, norm="max"))
+        largest = np.abs(X).max(axis=1, keepdims=True)  # first, so that no square overflows or vanishes
+        scaled = X / np.where(largest > 0, largest, 1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+        return scaled / np.where(lengths > 0, lengths, 1)[:, None]
 
     def block(self, A: Any, B: Any, out: Array) -> None:
         """Write the inner products of the scaled rows into `out`.

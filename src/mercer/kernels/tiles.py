@@ -4,14 +4,15 @@ Compiled code and BLAS run on one thread inside a tile; threads run over tiles. 
 blocks of this size, and safe after a fork.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn import get_config
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.kernels.base import Kernel
@@ -41,26 +42,37 @@ def row_slices(n: int, bytes_per_row: int, budget: int = TILE_BYTES) -> list[sli
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    """Return the controller of the BLAS threads; finding the libraries takes long, so it is done once."""
-    return ThreadpoolController()
+def _blas_libraries() -> list[LibController]:
+    """Return the BLAS libraries of this process; finding them takes long, so it is done once."""
+    found: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return found
 
 
 def available_threads(n_jobs: int | None = None) -> int:
     """Return the number of worker threads: that of BLAS, unless `n_jobs` is given."""
-    blas = max((lib["num_threads"] for lib in _controller().select(user_api="blas").info()), default=1)
+    blas = max((int(library.get_num_threads()) for library in _blas_libraries()), default=1)
     if n_jobs is None:
-        return int(blas)
-    return max(1, n_jobs if n_jobs > 0 else int(blas) + 1 + n_jobs)
+        return blas
+    return max(1, n_jobs if n_jobs > 0 else blas + 1 + n_jobs)
 
 
-def one_blas_thread() -> Any:
-    """Return a context in which BLAS runs on one thread, for work whose parallelism is over tiles.
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Return a context in which BLAS runs on one thread, for work whose parallelism is over tiles, and for small work.
 
     It is entered once around a whole solve: idle BLAS threads keep a processor busy for a while after each threaded
     call, which would slow down the threads over tiles.
     """
-    return _controller().limit(limits=1, user_api="blas")
+    before = [(library, library.get_num_threads()) for library in _blas_libraries()]
+    try:
+        for library, count in before:
+            if count != 1:
+                library.set_num_threads(1)
+        yield
+    finally:
+        for library, count in before:
+            if count != 1:
+                library.set_num_threads(count)
 
 
 def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], threads: int) -> None:
@@ -68,17 +80,21 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
 
     Items are assigned in turn, not to the first free worker, so that sums over a worker's items never depend on timing.
     """
-    if threads == 1:
-        for item in items:
-            work(0, item)
-        return
 
     def loop(worker: int) -> None:
         for item in items[worker::threads]:
             work(worker, item)
 
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        list(pool.map(loop, range(threads)))  # list: raises the exception of a worker
+    others = range(1, min(threads, len(items)))
+    if not others:
+        for worker in range(threads):
+            loop(worker)
+        return
+    with one_blas_thread(), ThreadPoolExecutor(len(others)) as pool:
+        running = [pool.submit(loop, worker) for worker in others]
+        loop(0)
+        for future in running:
+            future.result()  # raises the exception of a worker
 
 
 class PointBlocks:

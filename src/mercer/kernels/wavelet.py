@@ -51,6 +51,7 @@ class Wavelet(Kernel):
     """
 
     name: ClassVar[str] = "wavelet"
+    inner_product: ClassVar[bool] = True
     wavelet: str = "haar"
     level: int = 1
     shape: tuple[int, ...] | None = None

@@ -9,15 +9,21 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
-from mercer.engine.dense import leading_pairs, lowest_ritz_value
+from mercer.engine.dense import extreme_ritz_values, leading_pairs, leading_pairs_by_arpack
 from mercer.engine.krylov import KrylovResult, block_krylov
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
 
-_DENSE_ROWS = 300  # with fewer rows LAPACK needs only milliseconds
-_DENSE_SHARE = 8  # LAPACK is faster when more than an eighth of all pairs is wanted
-_SMALLEST_BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
+_DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
+_DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted
+_ARPACK_ROWS = 200  # with fewer rows LAPACK needs only milliseconds
+_ARPACK_SHARE = 16  # LAPACK is faster than ARPACK when more than a sixteenth of all pairs is wanted
+_BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
+_PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
+_WIDEST_BLOCK = 32
+_COMPUTED_BLOCK = 16  # where every pass computes the tiles again, fewer passes with more vectors are faster
+_ONE_THREAD_ROWS = 500  # up to here one BLAS thread is as fast as several, and much faster on a busy machine
 # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 _WORKING_RESIDUAL = 1e-9
 _KRYLOV_STEPS = 200
@@ -32,6 +38,8 @@ class EigenOptions:
     max_iter: int | None = None
     power: int | None = None  # steps of the randomized solver; None: until converged
     rng: Any = None  # numpy Generator or RandomState for the start; None: always the same start
+    positive: bool = False  # whether the operator is known to be positive semi-definite
+    costly: bool = False  # whether every product computes the kernel values again
 
 
 @dataclass(frozen=True)
@@ -46,10 +54,9 @@ class Spectrum:
 
 
 def choose_solver(solver: str, n: int, n_pairs: int) -> str:
-    """Resolve "auto": LAPACK for small problems or many pairs, block Krylov otherwise."""
-    small = n <= _DENSE_ROWS or n_pairs * _DENSE_SHARE > n
+    """Resolve "auto": the whole matrix for small problems or many pairs, block Krylov on tiles otherwise."""
     if solver == "auto":
-        return "dense" if small else "krylov"
+        return "dense" if n <= _DENSE_ROWS or n_pairs * _DENSE_SHARE > n else "krylov"
     # ARPACK cannot find all pairs; a Krylov basis as wide as the matrix costs as much as the dense method
     return "dense" if n_pairs >= n or (solver == "krylov" and 2 * n_pairs > n) else solver
 
@@ -57,9 +64,11 @@ def choose_solver(solver: str, n: int, n_pairs: int) -> str:
 def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel = SILENT) -> Spectrum:
     """Return the leading eigenpairs of the operator."""
     solver = choose_solver(options.solver, operator.shape[0], n_pairs)
-    if solver == "dense":
-        return _dense(operator, n_pairs)
+    if solver == "dense" and operator.shape[0] > _ONE_THREAD_ROWS:
+        return _dense(operator, n_pairs, options)
     with one_blas_thread():
+        if solver == "dense":
+            return _dense(operator, n_pairs, options)
         if solver == "arpack":
             try:
                 return _arpack(operator, n_pairs, options)
@@ -75,18 +84,32 @@ def solve_share(operator: Operator, share: float, options: EigenOptions, channel
     n, n_pairs = operator.shape[0], min(operator.shape[0], 16)
     while True:
         spectrum = solve(operator, n_pairs, options, channel)
-        explained = np.cumsum(np.maximum(spectrum.values, 0.0))
-        # rounding errors of the sum must not decide whether all components are enough
-        enough = np.flatnonzero(explained >= share * operator.trace * (1.0 - 1e-10))
-        if enough.size or n_pairs == n:
-            kept = int(enough[0]) + 1 if enough.size else n_pairs
-            return replace(spectrum, values=spectrum.values[:kept], vectors=spectrum.vectors[:, :kept])
+        enough = shortened(spectrum, share, operator.trace)
+        if enough is not None or n_pairs == n:
+            return enough or spectrum
         n_pairs = min(n, 2 * n_pairs)
 
 
-def _dense(operator: Operator, n_pairs: int) -> Spectrum:
+def shortened(spectrum: Spectrum, share: float, trace: float) -> Spectrum | None:
+    """Return the fewest leading pairs that explain the given share of the trace; None if all are too few."""
+    explained = np.cumsum(np.maximum(spectrum.values, 0.0))
+    # rounding errors of the sum must not decide whether all components are enough
+    enough = np.flatnonzero(explained >= share * trace * (1.0 - 1e-10))
+    if not enough.size:
+        return None
+    kept = int(enough[0]) + 1
+    return replace(spectrum, values=spectrum.values[:kept], vectors=spectrum.vectors[:, :kept])
+
+
+def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
+    """Return the leading eigenpairs of the whole matrix, by ARPACK where there are few of them, else by LAPACK."""
     K = operator.dense()
-    lowest = lowest_ritz_value(K)
+    n = len(K)
+    if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _ARPACK_SHARE <= n:
+        found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n), options.positive)
+        if found is not None:
+            return Spectrum(*found, "arpack", 1)
+    lowest = np.inf if options.positive or n_pairs == n else extreme_ritz_values(K)[0]
     values, vectors = leading_pairs(K, n_pairs)
     return Spectrum(values, vectors, min(lowest, float(values.min(initial=np.inf))), "dense", 1)
 
@@ -111,7 +134,7 @@ def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum
 
 def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel) -> Spectrum:
     n = operator.shape[0]
-    block = min(n, max(n_pairs, _SMALLEST_BLOCK))
+    block = min(n, _block_width(n_pairs, options.costly))
     randomized = options.solver == "randomized"
     limit = options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS
     found = block_krylov(
@@ -129,6 +152,12 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         _warn_not_converged(found, limit)
     order = np.argsort(-found.values, kind="stable")
     return Spectrum(found.values[order], found.vectors[:, order], found.lowest, "krylov", found.n_iter)
+
+
+def _block_width(n_pairs: int, costly: bool) -> int:
+    """Return the number of vectors per pass: as few as use a pass well, and more where there are many pairs."""
+    narrow = _BLOCK * min(-(-n_pairs // _PAIRS_PER_BLOCK), _WIDEST_BLOCK // _BLOCK)
+    return max(narrow, _COMPUTED_BLOCK) if costly else narrow
 
 
 def _eps(operator: Operator) -> float:

@@ -1,7 +1,7 @@
 """Exact kernel PCA: eigenpairs of the centred kernel matrix, as an expansion on the training points."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve, solve_share
+from mercer.solvers.exact.primal import CentredRows, has_few_features, solve_rows
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,31 @@ def fit_exact(
 ) -> Fit:
     """Solve kernel PCA on the rows of X; a float n_components is a share of the total variation."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
-    operator = make_operator(kernel, X, dtype, n_jobs, center)
-    if isinstance(n_components, float):
-        spectrum = solve_share(operator, n_components, options, channel)
+    operator: Operator | CentredRows
+    if options.solver == "auto" and has_few_features(kernel, X):
+        operator = CentredRows(kernel.prepare(X, np.float64), center)
+        most = X.shape[1] if drop_zeros else X.shape[0]  # beyond the number of features eigenvalues are zero
+        spectrum = solve_rows(operator, min(n_components, most))
     else:
-        spectrum = solve(operator, n_components, options, channel)
+        operator = make_operator(kernel, X, dtype, n_jobs, center)
+        options = replace(options, positive=kernel.positive, costly=_is_costly(operator))
+        if isinstance(n_components, float):
+            spectrum = solve_share(operator, n_components, options, channel)
+        else:
+            spectrum = solve(operator, n_components, options, channel)
     values, vectors = _judge(spectrum, operator, drop_zeros)
     coef = np.ascontiguousarray((vectors * inverse_roots(values)).T)  # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]
     expansion = on_rows(kernel, points, operator, coef, values, unit_gram(values))
     return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter, operator.dtype)
 
 
-def _judge(spectrum: Spectrum, operator: Operator, drop_zeros: bool) -> tuple[Array, Array]:
+def _is_costly(operator: Operator) -> bool:
+    """Tell whether every product computes the kernel values again."""
+    source = operator.source if isinstance(operator, CentredOperator) else None
+    return isinstance(source, SymmetricTiles) and not source.held
+
+
+def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: bool) -> tuple[Array, Array]:
     limits = thresholds(operator.dtype)
     noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
