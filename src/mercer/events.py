@@ -87,6 +87,21 @@ class Channel:
 SILENT = Channel()
 
 
+@dataclass
+class Tally:
+    """A count of things done, of a known total, that is reported each time it grows."""
+
+    channel: Channel
+    stage: str
+    total: int
+    done: int = 0
+
+    def add(self, number: int = 1) -> None:
+        """Count further things and report them."""
+        self.done += number
+        self.channel.emit(self.stage, self.done, self.total)
+
+
 class History:
     """An observer that keeps every event, for plots and tests.
 

@@ -279,8 +279,11 @@ def test_words_for_components_and_gamma():
     assert values.gamma("2") == 2.0
 
 
-def test_the_demo_makes_a_picture_and_a_model(tmp_path):
-    shown = run("demo", "--out", tmp_path / "out").stdout
+def test_the_demo_makes_a_picture_and_a_model(tmp_path, caplog):
+    with caplog.at_level("INFO", "mercer"):
+        shown = run("demo", "--out", tmp_path / "out", "-v").stdout
+    assert "ways to clean: step 4 of 4" in caplog.text
+    assert "solvers timed: step 5 of 5" in caplog.text
     assert (tmp_path / "out" / "digits.png").read_bytes().startswith(b"\x89PNG")
     errors = [float(e) for e in re.findall(r"│ +(0\.\d{4}) │", shown)]
     noisy, same, best, kernel = errors

@@ -10,13 +10,19 @@ import time
 
 import numpy as np
 import pytest
+import typer
 from rich.console import Console
 
 import mercer
+from commands import run
 from mercer.cli import console, waiting
+from mercer.cli.root import app
 from mercer.events import Event, History
+from mercer.io.pictures import write_picture
 
-X = np.random.default_rng(0).normal(size=(400, 4))
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 4))
+COMMANDS = typer.main.get_command(app).commands
 COMMAND = "import sys; from mercer.cli import waiting; waiting.DELAY = {delay}; from mercer.cli.root import app; app()"
 
 
@@ -31,7 +37,9 @@ def terminal(monkeypatch):
 @pytest.fixture
 def files(tmp_path):
     np.save(tmp_path / "x.npy", X)
-    mercer.KernelPCA(2, kernel="rbf").fit(X).save(tmp_path / "model")
+    np.save(tmp_path / "frames.npy", RNG.uniform(0, 255, (30, 40, 50)).astype(np.uint8))
+    write_picture(tmp_path / "x.png", RNG.integers(0, 255, (30, 31)).astype(np.uint8))
+    mercer.KernelPCA(2, kernel="rbf", preimage="auto").fit(X).save(tmp_path / "model")
     return tmp_path
 
 
@@ -61,19 +69,42 @@ def in_pipe(args, delay) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
-@pytest.mark.parametrize("command", ["transform", "score", "fit", "outliers"])
-def test_a_terminal_shows_progress_and_a_pipe_does_not(files, command):
-    args = {
-        "transform": ["transform", files / "model", files / "x.npy", "-o", files / "out.npy", "--chunk-rows", 1],
-        "score": ["score", files / "model", files / "x.npy", "--chunk-rows", 1],
-        "fit": ["fit", files / "x.npy", "-o", files / "m", "--method", "landmark", "--chunk-rows", 1],
-        "outliers": ["outliers", files / "x.npy"],
-    }[command]
-    seen = on_terminal(args, delay=0.0)
-    assert re.search(r"\d+ of (400|6)", seen), seen
-    told = in_pipe(args, delay=0.0).stderr
+LONG = {
+    "transform": ["transform", "model", "x.npy", "-o", "out.npy", "--chunk-rows", 1],
+    "score": ["score", "model", "x.npy", "--chunk-rows", 1],
+    "fit": ["fit", "x.npy", "-o", "m", "--method", "landmark", "--chunk-rows", 1],
+    "outliers": ["outliers", "x.npy"],
+    "denoise": ["denoise", "model", "x.npy", "-o", "out.npy", "--chunk-rows", 1],
+    "denoise an image": ["denoise", "x.png", "-o", "out.png", "--split", 2],
+    "track": ["track", "frames.npy", "--box", "10,10,16,16", "-o", "boxes.csv"],
+}
+
+
+@pytest.mark.parametrize("command", ["transform", "score", "fit", "outliers", "track"])
+def test_a_terminal_shows_progress_and_a_pipe_does_not(files, monkeypatch, command):
+    monkeypatch.chdir(files)
+    assert re.search(r"\d+ of (400|6|30)\b", on_terminal(LONG[command], delay=0.0))
+    told = in_pipe(LONG[command], delay=0.0).stderr
     assert len(told.splitlines()) == (0 if command == "score" else 1), told
     assert "━" not in told
+
+
+@pytest.mark.parametrize("command", LONG)
+def test_every_command_that_computes_is_verbose_on_request(files, monkeypatch, caplog, command):
+    monkeypatch.chdir(files)
+    with caplog.at_level("INFO", "mercer"):
+        run(*LONG[command])
+        assert not caplog.text
+        run(*LONG[command], "--verbose")
+    assert re.search(r"(rows|models fitted|windows cleaned|frames): step (\d+) of \2 ", caplog.text)
+
+
+def test_options_are_the_same_in_all_commands():
+    has = {name: {word for param in command.params for word in param.opts} for name, command in COMMANDS.items()}
+    quiet = {"info", "reproduce"}  # a file is only shown; arguments are passed on
+    assert {name for name in has if {"--verbose", "-v"} <= has[name]} == set(has) - quiet
+    assert {name for name in has if "--rows" in has[name]} == set(has) - quiet - {"demo"}
+    assert {name for name in has if "--method" in has[name]} == {"fit", "outliers", "denoise", "track"}  # they learn
 
 
 def test_a_short_command_shows_nothing_on_a_terminal(files):

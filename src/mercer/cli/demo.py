@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from mercer.cli import console
+from mercer.cli import console, options, waiting
+from mercer.events import Channel
 
 if TYPE_CHECKING:
     from mercer.cli.digits import Cleaned, Digits
@@ -19,18 +20,21 @@ _COMPONENTS = 48
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo-out"),
+    verbose: options.Verbose = False,
 ) -> None:
     """Clean noisy handwritten digits, and compare with linear PCA and with scikit-learn."""
     from mercer.cli import digits  # imports scikit-learn, which other commands do not need for --help
 
     out.mkdir(parents=True, exist_ok=True)
     data = digits.digits(_NOISE)
-    model, cleaned = digits.compare(data, _COMPONENTS)
     picture, saved = out / "digits.png", out / "digits.mercer"
-    _draw(model, data, cleaned, picture)
-    model.save(saved)
+    with waiting.watch(verbose) as observers:
+        channel = Channel(observers)
+        model, cleaned = digits.compare(data, _COMPONENTS, channel)
+        _draw(model, data, cleaned, picture)
+        model.save(saved)
+        ours, theirs = digits.race(model, data, channel)
     console.show(f"{len(data.clean)} digits that no model has seen, with noise added", _table(cleaned))
-    ours, theirs = digits.race(model, data)
     best = min(theirs, key=lambda solver: theirs[solver])
     _print(
         f"Time to fit and project all {len(data.train) + len(data.clean):,} digits: {ours:.2f} s; scikit-learn's "

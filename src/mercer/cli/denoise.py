@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from mercer.cli import console, options, project, waiting
+from mercer.cli import console, methods, options, project, waiting
 from mercer.images.patches import PatchDenoiser
 from mercer.io.pictures import SUFFIXES, Pixels, is_picture, read_picture, write_picture
 
@@ -15,6 +15,8 @@ Rows = Annotated[
     str | None, typer.Argument(metavar="[DATA]", help="With a model: the rows, in a file, or - for standard input.")
 ]
 Out = Annotated[str, typer.Option("--out", "-o", help="File to write; for rows also - (standard output, as text).")]
+
+_WINDOWS = 3000  # as many as the denoiser learns from by default
 
 
 def denoise(
@@ -27,6 +29,21 @@ def denoise(
         float | None, typer.Option(min=0.0, help="Standard deviation of the noise in grey values. (default: estimated)")
     ] = None,
     split: Annotated[int, typer.Option(min=1, help="Learn SPLIT x SPLIT parts of the image separately.")] = 1,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Model of an image: auto (exact kernel PCA with as many components as stand out of the noise), or a "
+            "method of `mercer fit` with its defaults."
+        ),
+    ] = methods.AUTO,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help=f"Image: learn from this number of windows, drawn at random. (default: {_WINDOWS}) With a model: read "
+            "only this number of rows, from the start of the file.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed for the choice of training windows.")] = 0,
     exclude: options.Exclude = None,
     ids: options.Ids = None,
@@ -42,7 +59,9 @@ def denoise(
     mercer denoise model.mercer noisy.csv -o clean.csv
     """
     if data is not None:
-        given = project.DenoiseOptions(exclude, (ids, times), missing, chunk_rows)
+        if method != methods.AUTO:
+            raise ValueError(f"--method {method} is for images; {source} is a model that was fitted before.")
+        given = project.DenoiseOptions(exclude, (ids, times), missing, rows, chunk_rows)
         with waiting.watch(verbose, out) as observers:
             project.denoise(source, data, out, given, observers)
         return
@@ -53,10 +72,21 @@ def denoise(
         )
     if not is_picture(out):
         raise ValueError(f"--out must name an image file, for example -o clean.png; got {out!r}.")
-    task = PatchDenoiser(window=window, stride=stride, noise=noise, split=split, random_state=seed)
-    with waiting.watch(verbose):
+    if noise is not None and method != methods.AUTO:
+        raise ValueError("--noise sets the number of components of --method auto; leave out one of the two.")
+    task = PatchDenoiser(
+        window=window,
+        stride=stride,
+        estimator=None if method == methods.AUTO else methods.find(method).make({}, random_state=seed),
+        noise=noise,
+        split=split,
+        max_windows=rows or _WINDOWS,
+        random_state=seed,
+    )
+    with waiting.watch(verbose) as task.observers:
         write_picture(out, _cleaned(task, read_picture(source)))
-    console.say(f"Wrote {out}: noise of {task.noise_:.3g} grey values, {_components(task)}.")
+    level = "" if task.noise_ is None else f"noise of {task.noise_:.3g} grey values, "
+    console.say(f"Wrote {out}: {level}{_components(task)}.")
 
 
 def _cleaned(task: PatchDenoiser, pixels: Pixels) -> Pixels:

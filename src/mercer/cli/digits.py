@@ -1,9 +1,10 @@
 """The experiment behind `mercer demo`: noisy handwritten digits, cleaned by linear and by kernel PCA."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import sklearn.decomposition as reference
@@ -12,9 +13,11 @@ from sklearn.metrics import mean_squared_error
 
 from mercer.arrays import Array, IntArray
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.events import SILENT, Channel, Tally
 from mercer.metrics import snr
 
 SHAPE = (8, 8)
+_Result = TypeVar("_Result")
 _SOLVERS = ("auto", "dense", "arpack", "randomized")
 
 
@@ -74,22 +77,23 @@ def best_linear(data: Digits) -> Cleaned:
     return min(every, key=lambda cleaned: cleaned.error)
 
 
-def compare(data: Digits, components: int) -> tuple[KernelPCA, list[Cleaned]]:
+def compare(data: Digits, components: int, channel: Channel = SILENT) -> tuple[KernelPCA, list[Cleaned]]:
     """Clean by linear PCA, by the best linear PCA and by kernel PCA.
 
     Pre-images are computed from distances to training digits (kwok), which is the best method for such strong noise.
     """
     model = KernelPCA(components, kernel="rbf", gamma="median", preimage="kwok").fit(data.train)
     linear = reference.PCA(components).fit(data.train)
-    return model, [
-        judge("noisy", None, data.noisy, data),
-        clean_by("linear PCA", linear, data),
-        best_linear(data),
-        clean_by("kernel PCA", model, data),
+    works: list[Callable[[], Cleaned]] = [
+        lambda: judge("noisy", None, data.noisy, data),
+        lambda: clean_by("linear PCA", linear, data),
+        lambda: best_linear(data),
+        lambda: clean_by("kernel PCA", model, data),
     ]
+    return model, list(_reported(works, "ways to clean", channel))
 
 
-def race(model: KernelPCA, data: Digits) -> tuple[float, dict[str, float]]:
+def race(model: KernelPCA, data: Digits, channel: Channel = SILENT) -> tuple[float, dict[str, float]]:
     """Time fit and transform on all digits with the same parameters: Mercer's, and scikit-learn's by each solver.
 
     scikit-learn's solvers are named as its `eigen_solver`; "auto" is its default.
@@ -99,8 +103,17 @@ def race(model: KernelPCA, data: Digits) -> tuple[float, dict[str, float]]:
     calls = {
         solver: reference.KernelPCA(**given, eigen_solver=solver, random_state=0).fit_transform for solver in _SOLVERS
     }
-    ours, *theirs = (_time(call, X) for call in (KernelPCA(**given).fit_transform, *calls.values()))
+    works = [partial(_time, call, X) for call in (KernelPCA(**given).fit_transform, *calls.values())]
+    ours, *theirs = _reported(works, "solvers timed", channel)
     return ours, dict(zip(calls, theirs, strict=True))
+
+
+def _reported(works: Sequence[Callable[[], _Result]], stage: str, channel: Channel) -> Iterator[_Result]:
+    """Call functions one after the other; report each one."""
+    tally = Tally(channel, stage, len(works))
+    for work in works:
+        yield work()
+        tally.add()
 
 
 def _time(work: Callable[[Array], Any], X: Array) -> float:

@@ -57,6 +57,9 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Show progress at once, in a pipe as lines. (default: after two seconds)"),
 ]
+FirstRows = Annotated[
+    int | None, typer.Option("--rows", min=1, help="Read only this number of rows, from the start of the file.")
+]
 ChunkRows = Annotated[int, typer.Option(min=1, help="Number of rows to hold in memory at a time.")]
 
 

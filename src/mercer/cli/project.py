@@ -27,16 +27,19 @@ def transform(
     ids: options.Ids = None,
     times: options.Times = None,
     missing: options.MissingCells = None,
+    rows: options.FirstRows = None,
     chunk_rows: options.ChunkRows = 4096,
     verbose: options.Verbose = False,
 ) -> None:
     """Project rows onto the components of a model."""
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
-        rows = source.to_judge(estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing)
+        found = source.to_judge(
+            estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing, limit=rows
+        )
         names = [str(name) for name in estimator.get_feature_names_out()]
-        tables = rows.chunks(chunk_rows)
-        _write(out, *labelled(rows, tables, lambda table: estimator.transform(table.values), names))
+        tables = found.chunks(chunk_rows)
+        _write(out, *labelled(found, tables, lambda table: estimator.transform(table.values), names))
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,26 @@ class DenoiseOptions:
     exclude: str | None
     kept: tuple[str | None, ...]
     missing: options.Missing | None
+    rows: int | None
     chunk_rows: int
 
 
 def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: Any) -> None:
     """Replace each row by its reconstruction from the components of a model."""
     estimator = open_model(model)
-    rows = source.to_judge(estimator, data, observers, exclude=given.exclude, kept=given.kept, missing=given.missing)
-    tables = rows.chunks(given.chunk_rows)
+    found = source.to_judge(
+        estimator,
+        data,
+        observers,
+        exclude=given.exclude,
+        kept=given.kept,
+        missing=given.missing,
+        limit=given.rows,
+    )
+    tables = found.chunks(given.chunk_rows)
     first = next(tables)  # its column names, if any, are those of the output too
     names, clean = labelled(
-        rows,
+        found,
         chain([first], tables),
         lambda table: estimator.inverse_transform(estimator.transform(table.values)),
         list(first.names or [f"column{i}" for i in range(first.values.shape[1])]),
@@ -74,17 +86,20 @@ def score(
     ids: options.Ids = None,
     times: options.Times = None,
     missing: options.MissingCells = None,
+    rows: options.FirstRows = None,
     chunk_rows: options.ChunkRows = 4096,
     verbose: options.Verbose = False,
 ) -> None:
     """Measure how far each row is from the subspace of a model (SPE: squared distance in feature space)."""
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
-        rows = source.to_judge(estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing)
+        found = source.to_judge(
+            estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing, limit=rows
+        )
         seen = Largest(top)
         names, chunks = labelled(
-            rows,
-            rows.chunks(chunk_rows),
+            found,
+            found.chunks(chunk_rows),
             lambda table: seen.noting(table, estimator.reconstruction_error(table.values))[:, None],
             ["spe"],
         )

@@ -32,6 +32,7 @@ class Source:
     means: Array | None = None  # replace missing cells
     quiet: bool = False  # to read the file again
     held: readers.Table | None = None  # the rows, if they are already in memory
+    limit: int | None = None  # number of rows of the file to read
     _told: list[str] = field(default_factory=list)
 
     def chunks(self, rows: int) -> Iterator[readers.Table]:
@@ -42,10 +43,10 @@ class Source:
                 yield self.held[start : start + rows]
                 channel.emit("rows judged", min(start + rows, len(self.held)), len(self.held))
             return
-        total = readers.row_count(self.data) if self.observers else None
+        total = self._total() if self.observers else None
         dropped: list[IntArray] = []
         done = used = 0
-        for table in readers.chunks(self.data, rows, selection=self.selection):
+        for table in self._tables(rows):
             self._tell_left_out(table)
             dropped.append(table.dropped)
             done, used = done + len(table) + len(table.dropped), used + len(table)
@@ -61,6 +62,22 @@ class Source:
     def read(self) -> readers.Table:
         """Read all rows into memory."""
         return joined(list(self.chunks(65_536)))
+
+    def _tables(self, rows: int) -> Iterator[readers.Table]:
+        """Read the file, or its first rows if there is a limit."""
+        if self.limit is None:
+            yield from readers.chunks(self.data, rows, selection=self.selection)
+            return
+        read = 0
+        for table in readers.chunks(self.data, min(rows, self.limit), selection=self.selection):
+            read += len(table) + len(table.dropped)
+            yield replace(table[table.rows < self.limit], dropped=table.dropped[table.dropped < self.limit])
+            if read >= self.limit:
+                return
+
+    def _total(self) -> int | None:
+        total = readers.row_count(self.data)
+        return min(total, self.limit) if total is not None and self.limit is not None else total
 
     def _filled(self, table: readers.Table) -> readers.Table:
         if self.means is None:
@@ -105,6 +122,7 @@ def to_judge(
     kept: Iterable[str | None] = (),
     missing: Missing | None = None,
     means: Array | None = None,
+    limit: int | None = None,
 ) -> Source:
     """Return the rows to apply a model to, with its columns found by name; means are the model's, or those given."""
     names = getattr(model, "feature_names_in_", None)
@@ -122,7 +140,7 @@ def to_judge(
             "--missing drop."
         )
     selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
-    return Source(data, selection, observers, means)
+    return Source(data, selection, observers, means, limit=limit)
 
 
 def hints(summary: ColumnSummary, columns: tuple[str, ...]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`mercer track`: follow an object through the frames of a file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from mercer.cli import console, waiting
+from mercer.cli import console, methods, options, waiting
 from mercer.errors import DataFileError
+from mercer.events import Channel, Observer, Tally
 from mercer.io import writers
+
+_USUAL = "incremental-kernel-pca"
 
 Frames = npt.NDArray[Any]  # (n, height, width) or (n, height, width, 3)
 
@@ -20,7 +24,13 @@ def track(
     out: Annotated[str, typer.Option("--out", "-o", help="File for one box per frame, or - for text.")] = "-",
     video_strip: Annotated[Path | None, typer.Option(help="A picture of some frames with their boxes.")] = None,
     key: Annotated[str | None, typer.Option(help="Array in an .npz file. (default: X, frames or the only one)")] = None,
+    method: Annotated[
+        str,
+        typer.Option(help=f"Model of appearance: auto ({_USUAL}), or a method of `mercer fit` that learns row by row."),
+    ] = methods.AUTO,
+    rows: Annotated[int | None, typer.Option(min=1, help="Use only this number of frames, from the first one.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same boxes.")] = 0,
+    verbose: options.Verbose = False,
 ) -> None:
     """Follow an object through a video by a model of its appearance that is updated with each frame."""
     start = read_box(box)
@@ -30,9 +40,10 @@ def track(
         raise FileNotFoundError(f"The folder {video_strip.parent} does not exist; create it first.")
     from mercer.images.tracker import AppearanceTracker  # imports scikit-learn
 
-    pictures = read_frames(frames, key)
-    with waiting.watch():
-        boxes = AppearanceTracker(random_state=seed).track(pictures, start)
+    pictures = read_frames(frames, key)[:rows]
+    tracker = AppearanceTracker(_model(method, seed), random_state=seed)
+    with waiting.watch(verbose, out) as observers:
+        boxes = tracker.track(_counted(pictures, observers), start)
     writers.write(out, [boxes], ["x", "y", "w", "h"])
     if out != "-":
         console.say(f"Wrote {len(boxes):,} boxes to {out}.")
@@ -41,6 +52,25 @@ def track(
 
         track_strip(pictures, boxes).savefig(video_strip, dpi=120)
         console.say(f"The picture is {video_strip}.")
+
+
+def _model(method: str, seed: int) -> Any:
+    """Make the model of appearance; None means the tracker's default."""
+    if method == methods.AUTO:
+        return None
+    from mercer.images.appearance import default_model
+
+    usual = default_model().get_params(deep=False)
+    like = {name: usual[name] for name in ("n_components", "gamma", "forgetting", "batch_size")}
+    return methods.find(method).make({}, **like, random_state=seed)
+
+
+def _counted(frames: Frames, observers: tuple[Observer, ...]) -> Iterator[Frames]:
+    """Iterate over frames, and report each one when the next is asked for: then the object was found in it."""
+    tally = Tally(Channel(observers), "frames", len(frames))
+    for frame in frames:
+        yield frame
+        tally.add()
 
 
 def read_box(text: str) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from mercer.estimators.denoising import ready
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import generator
+from mercer.events import Channel, Observer, Tally
 from mercer.images.noise import estimate_noise, signal_dimensions
 from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
 
@@ -89,6 +90,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     models_: list[Any]
     noise_: float | None
+    observers: tuple[Observer, ...] = ()
 
     def __init__(
         self,
@@ -145,8 +147,10 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         if level == 0.0:
             return given.copy()
         cleaned, rng = np.empty_like(pixels), generator(self.random_state)
-        for part in _parts(pixels.shape, self.split):
-            cleaned[part] = self._denoise_part(pixels[part], level, rng)
+        parts = [(part, self._grid(pixels[part])) for part in _parts(pixels.shape, self.split)]
+        tally = Tally(Channel(self.observers), "windows cleaned", sum(grid.n_windows for _, grid in parts))
+        for part, grid in parts:
+            cleaned[part] = self._denoise_part(pixels[part], grid, level, rng, tally)
         return _as_given(cleaned.reshape(given.shape) * unit, given.dtype)
 
     # -- files ---------------------------------------------------------------------------------------------------
@@ -172,16 +176,20 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         self.noise_ = level * unit
         return level
 
-    def _denoise_part(self, pixels: Array, level: float | None, rng: np.random.RandomState) -> Array:
-        grid = WindowGrid((pixels.shape[0], pixels.shape[1], pixels.shape[2]), self.window, self.stride)
+    def _grid(self, pixels: Array) -> WindowGrid:
+        return WindowGrid((pixels.shape[0], pixels.shape[1], pixels.shape[2]), self.window, self.stride)
+
+    def _denoise_part(
+        self, pixels: Array, grid: WindowGrid, level: float | None, rng: np.random.RandomState, tally: Tally
+    ) -> Array:
         lessons = self._without_mean(grid.cut_some(pixels, self._chosen(grid.n_windows, rng)))[0]
         model = ready(self._default(lessons, level) if level is not None else self.estimator, self.preimage)
-        model.fit(lessons)
-        self.models_.append(model)
+        self.models_.append(_fitted(model, lessons, tally.channel.observers))
         sums = OverlapAdd(grid, self.weights)
         for band in grid.bands():
             windows, means = self._without_mean(grid.cut(pixels, band))
             sums.add(model.inverse_transform(model.transform(windows)) + means, band)
+            tally.add(len(windows))
         return sums.image()
 
     def _chosen(self, n: int, rng: np.random.RandomState) -> IntArray:
@@ -222,6 +230,15 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
                 f"The image of {shape[0]} x {shape[1]} pixels{parts} is smaller than a window of {self.window} x "
                 f"{self.window}. Choose a smaller window or fewer parts; channels come last."
             )
+
+
+def _fitted(model: Any, lessons: Array, observers: tuple[Observer, ...]) -> Any:
+    """Fit a model that reports its steps meanwhile, and not later: a display is no part of a model."""
+    model.observers = observers
+    try:
+        return model.fit(lessons)
+    finally:
+        del model.observers
 
 
 def _is_number(value: Any, kind: type) -> bool:
