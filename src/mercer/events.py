@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from weakref import WeakSet
 
 __all__ = ["Channel", "Event", "History", "Observer"]
 
@@ -85,6 +86,8 @@ class Channel:
 
 
 SILENT = Channel()
+COMPILATION: WeakSet[Observer] = WeakSet()
+"""What shows progress, and is told while functions are compiled: this happens inside any computation."""
 
 
 @dataclass

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mercer.events import Event, Observer
+from mercer.events import COMPILATION, Event, Observer
 
 LOGGER = logging.getLogger("mercer")
 _PAUSE = 1.0  # seconds between two log lines of a stage
@@ -17,14 +17,19 @@ def observers(verbose: bool | int) -> tuple[Observer, ...]:
     """Return what shows progress: nothing for 0, a bar for 1, a log line per step for 2 and more."""
     if not verbose:
         return ()
-    if verbose > 1:
-        return (LogLines(pause=0.0),)
+    shown = LogLines(pause=0.0) if verbose > 1 else _bars()
+    COMPILATION.add(shown)
+    return (shown,)
+
+
+def _bars() -> Observer:
+    """Return bars, or log lines where neither rich nor tqdm is installed."""
     for make in (RichBars, TqdmBars):
         try:
-            return (make(),)
+            return make()
         except ImportError:
             continue
-    return (LogLines(),)
+    return LogLines()
 
 
 class RichBars:

@@ -116,6 +116,23 @@ def test_denoise_returns_rows_like_those_given(tmp_path, data, model):
     np.testing.assert_allclose(table.values, fitted.inverse_transform(fitted.transform(X)), atol=1e-6)
 
 
+def test_info_shows_the_installation():
+    shown = run("info", "--system").stdout
+    for name in ("Python", "numpy", "scipy", "scikit-learn", "numba", "BLAS", "threads", "compiled functions"):
+        assert re.search(rf"│ {name} +│ \S", shown), name
+    assert np.__version__ in shown
+    assert "needs a model file, or --system" in failure("info")
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [((None, False), "kept nowhere"), ((Path("x"), False), "x (not writable)"), ((Path("x"), True), "x (writable)")],
+)
+def test_info_tells_where_compiled_functions_are_kept(monkeypatch, found, told):
+    monkeypatch.setattr("mercer.kernels.compile_cache.used_folder", lambda: found)
+    assert told in run("info", "--system").stdout
+
+
 def test_info_shows_what_a_model_holds(model):
     shown = run("info", model).stdout
     for fact in ["KernelPCA", "n_components=3", "a, b, c, d", f"mercer {mercer.__version__}", "eigenvalue"]:

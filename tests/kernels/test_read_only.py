@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from numba import config
+
 import mercer
+from mercer.kernels.compile_cache import temporary_cache, temporary_folder
 
 _FIT = """
 import importlib, pkgutil
@@ -41,9 +45,33 @@ def _unwritable_copy(folder: Path) -> Path:
 def test_functions_compile_without_a_cache_or_with_one_elsewhere(tmp_path):
     package, nowhere = _unwritable_copy(tmp_path / "package"), tmp_path / "file"
     nowhere.touch()
-    where, without = _run(package, nowhere / "home")
+    theirs = tmp_path / "temporary"
+    theirs.mkdir()
+    folder = theirs / f"mercer-compiled-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)  # anybody can write to it, so nothing is loaded from there
+    where, without = _run(package, nowhere / "home", TMPDIR=str(theirs))
     assert Path(where).is_relative_to(package)
+    assert not list(theirs.rglob("*.nb?"))
+    folder.chmod(0o700)
+    _, temporary = _run(package, nowhere / "home", TMPDIR=str(theirs))
+    assert list(folder.rglob("*.nbi"))
     _, elsewhere = _run(package, nowhere / "home", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert without == elsewhere
+    assert without == temporary == elsewhere
     assert list((tmp_path / "cache").rglob("*.nbi"))
     assert not list(package.rglob("*.nb?"))
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "file"))
+    with pytest.raises(RuntimeError, match="cannot be made"):
+        temporary_folder()
+
+
+def test_functions_made_in_the_temporary_folder_leave_the_setting_of_others_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    before = config.CACHE_DIR
+    with temporary_cache():
+        assert str(tmp_path) in config.CACHE_DIR
+    assert before == config.CACHE_DIR

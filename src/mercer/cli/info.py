@@ -1,14 +1,15 @@
-"""`mercer info`: show the contents of a model file."""
+"""`mercer info`: show the contents of a model file, or the installation."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.filesize import decimal
 from rich.table import Table
 
 from mercer.cli import console
-from mercer.cli.options import Model
 from mercer.cli.project import open_file
+from mercer.cli.system import facts
 from mercer.io.persist import read_model
 from mercer.io.selection import shortened
 from mercer.outliers.detector import KernelOutlierDetector
@@ -17,8 +18,22 @@ from mercer.tables.prepared import PreparedModel
 _FIRST = 10  # components shown
 
 
-def info(model: Model) -> None:
-    """Show the contents of a model file."""
+def info(
+    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model saved by `mercer fit`.")] = None,
+    system: Annotated[
+        bool, typer.Option("--system", help="Show versions, threads, and the folder of compiled functions.")
+    ] = False,
+) -> None:
+    """Show the contents of a model file, or with --system the installation."""
+    if system:
+        console.show("Installation", _listed(facts()))
+    if model is not None:
+        _show_model(model)
+    elif not system:
+        raise ValueError("mercer info needs a model file, or --system.")
+
+
+def _show_model(model: Path) -> None:
     saved = open_file(model)
     if isinstance(saved, KernelOutlierDetector):
         console.show(str(model), _listed(_of_detector(saved)))

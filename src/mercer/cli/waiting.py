@@ -10,7 +10,7 @@ from typing import Any
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from mercer.cli import console
-from mercer.events import Event, Observer
+from mercer.events import COMPILATION, Event, Observer
 from mercer.progress import LogLines
 
 DELAY = 2.0  # seconds of work before anything is shown
@@ -26,9 +26,14 @@ def watch(verbose: bool = False, out: str | None = None) -> Iterator[tuple[Obser
     busy = out == "-" and sys.stdout.isatty()
     if console.err.is_terminal and not busy:
         with Display(0.0 if verbose else DELAY) as display:
+            COMPILATION.add(display)
             yield (display,)
+    elif verbose:
+        lines = LogLines()
+        COMPILATION.add(lines)
+        yield (lines,)
     else:
-        yield (LogLines(),) if verbose else ()
+        yield ()
 
 
 class Display:

@@ -77,25 +77,26 @@ def oja_block(H: Array, base: Array, factor: Array, Z: Array, Y: Array) -> int:
     return H.shape[0]  # type: ignore[no-any-return]
 
 
-@compiled(fastmath={"reassoc", "contract", "nsz"})
+@compiled(inner=True, fastmath={"reassoc", "contract", "nsz"})
 def _products(rows: Array, x: Array, used: int, out: Array) -> None:
     """Write rows[:, :used] @ x[:used]."""
-    for i in range(len(out)):
+    for i in range(len(rows)):
         row, total = rows[i], 0.0
         for k in range(used):
             total += row[k] * x[k]
         out[i] = total
 
 
-@compiled()
+@compiled(inner=True)
 def _step_row(
-    a: Array, b: Array, ya: Array, ua: Array, yb: Array, y: float, u: float, gain: float, decay: float
+    a: Array, b: Array, ya: Array, ua: Array, yb: Array, y: float, u: float, gain: float, decay: float, used: int
 ) -> None:
-    """Replace row i of A and B by those of N [A; B]; ya, ua, yb hold the sums of y A, u A, y B over the rows before.
+    """Replace row i of A and B by those of N [A; B], up to column `used`.
 
+    ya, ua and yb hold the sums of y A, u A and y B over the rows before.
     lt(v y^T) X is v times the running sum of y * X; in eq. 21 lt(y u^T + u y^T) A = y * sums(u A) + u * sums(y A).
     """
-    for k in range(len(a)):
+    for k in range(used):
         ya[k] += y * a[k]
         ua[k] += u * a[k]
         yb[k] += y * b[k]
@@ -104,7 +105,7 @@ def _step_row(
         a[k] -= gain * y * ya[k]
 
 
-@compiled()
+@compiled(inner=True)
 def _step_column(x: Array, sums: Array, y: float, gain: float) -> None:
     """Replace column i of X, given as x, by that of X M^T; sums holds the sum of y X over the columns before."""
     for k in range(len(x)):
@@ -112,7 +113,6 @@ def _step_column(x: Array, sums: Array, y: float, gain: float) -> None:
         x[k] -= gain * y * sums[k]
 
 
-@compiled()
 def smd_block(
     H: Array,  # (b, 2 r + b), row j: inner products of sample j with [A0; B0; e_S]
     own: Array,  # (b,), k'(x, x) of the samples
@@ -134,66 +134,108 @@ def smd_block(
     infinity for the paper's algorithm), the row continues with the gain of KHA/et and B = 0.
     """
     r, size = len(base), Z.shape[1]
-    ya, ua, yb = np.empty(size), np.empty(size), np.empty(size)
-    s, gain, c = np.empty(2 * r), np.empty(r), np.empty(2 * r)
     limit = np.maximum(np.diag(gram_aa), 1.0) * _LARGE
     G = np.empty((2 * r, r))  # Sigma K' A^T, Sigma = [A; B]
     G[:r], G[r:] = gram_aa, gram_ab.T
-    turned = np.empty((r, 2 * r))
+    steps = int(
+        _smd_steps(H, own, base, factor, rate, decay, lowest, rho, limit, G, np.empty((6, max(size, 2 * r))),
+                   np.empty((r, 2 * r)), np.empty((2 * r, r + 1)), Z, Y)
+    )  # fmt: skip
+    if steps == len(H):
+        gram_aa[:], gram_ab[:] = G[:r], G[r:].T
+    return steps
+
+
+@compiled()
+def _smd_steps(
+    H: Array,
+    own: Array,
+    base: Array,
+    factor: Array,
+    rate: float,
+    decay: float,
+    lowest: float,
+    rho: Array,
+    limit: Array,  # (r,), squared lengths at which rows are too long
+    G: Array,  # (2 r, r), Sigma K' A^T, Sigma = [A; B], changed
+    scratch: Array,  # (6, max(2 r + b, 2 r))
+    turned: Array,  # (r, 2 r), scratch
+    rows: Array,  # (2 r, r + 1), scratch
+    Z: Array,
+    Y: Array,
+) -> int:
+    """Run the steps of `smd_block`; scratch arrays are made by the caller, because that takes long to compile."""
+    r = len(base)
+    ya, ua, yb, s, gain, c = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
     for j in range(H.shape[0]):
         used = 2 * r + j
         _products(Z, H[j], used, s)
-        y, u = s[:r], s[r:]
         for i in range(r):
-            drive = u[i]  # [eq. 16]: diag(Gamma K' B^T) = y_i (u_i - sum_{k <= i} y_k (A K' B^T)_ki)
+            drive = s[r + i]  # [eq. 16]: diag(Gamma K' B^T) = y_i (u_i - sum_{k <= i} y_k (A K' B^T)_ki)
             for k in range(i + 1):
-                drive -= y[k] * G[r + i, k]
-            change = rate * y[i] * drive
+                drive -= s[k] * G[r + i, k]
+            change = rate * s[i] * drive
             if not abs(change) < np.inf:
                 return j
             rho[i] += min(max(change, -_LOG2), _LOG2)
             if rho[i] < lowest:  # a row that hardly changes gives no information about its gain
-                rho[i], u[i] = 0.0, 0.0
-                Z[r + i, :used], G[r + i] = 0.0, 0.0
+                rho[i], s[r + i] = 0.0, 0.0
+                for k in range(used):
+                    Z[r + i, k] = 0.0
+                for k in range(r):
+                    G[r + i, k] = 0.0
             gain[i] = np.exp(rho[i]) * base[i] * factor[j]
-            if not abs(gain[i] * y[i] * y[i]) < _BLOWN:
+            if not abs(gain[i] * s[i] * s[i]) < _BLOWN:
                 return j
-            c[i] = gain[i] * y[i]
-            c[r + i] = gain[i] * (y[i] + decay * u[i])
-        _smd_gram(G, turned, s, gain, c, decay, own[j])
+            c[i] = gain[i] * s[i]
+            c[r + i] = gain[i] * (s[i] + decay * s[r + i])
+        _smd_gram(G, turned, rows, s, gain, c, decay, own[j], ya, ua, yb)
         for i in range(r):
             if not G[i, i] < limit[i]:
                 return j
-        ya[:used], ua[:used], yb[:used] = 0.0, 0.0, 0.0
+        _clear(ya, ua, yb, used)
         for i in range(r):
-            _step_row(Z[i, :used], Z[r + i, :used], ya[:used], ua[:used], yb[:used], y[i], u[i], gain[i], decay)
+            _step_row(Z[i], Z[r + i], ya, ua, yb, s[i], s[r + i], gain[i], decay, used)
             Z[i, used], Z[r + i, used] = c[i], c[r + i]
-        Y[j] = y
-    gram_aa[:], gram_ab[:] = G[:r], G[r:].T
+            Y[j, i] = s[i]
     return H.shape[0]  # type: ignore[no-any-return]
 
 
-@compiled()
+@compiled(inner=True)
+def _clear(a: Array, b: Array, c: Array, used: int) -> None:
+    """Write zeros at the start of three vectors."""
+    for k in range(used):
+        a[k] = b[k] = c[k] = 0.0
+
+
+@compiled(inner=True)
 def _smd_gram(
     G: Array,  # (2 r, r), Sigma K' A^T, changed
     turned: Array,  # (r, 2 r), scratch
+    rows: Array,  # (2 r, r + 1), scratch: [G s], which are both multiplied by N
     s: Array,  # (2 r,), [y; u] = Sigma k'
     gain: Array,  # (r,)
     c: Array,  # (2 r,)
     decay: float,
     own: float,
+    ya: Array,  # scratch, at least r + 1 and 2 r long, as the two after it
+    ua: Array,
+    yb: Array,
 ) -> None:
     """Update Sigma K' A^T by one step: G <- N G M^T + (N s) c_A^T + c (M y)^T + k'(x, x) c c_A^T."""
-    r = len(gain)
-    ya, ua, yb, sums = np.zeros(r + 1), np.zeros(r + 1), np.zeros(r + 1), np.zeros(2 * r)
-    rows = np.empty((2 * r, r + 1))  # [G s]: both are multiplied by N
-    rows[:, :r], rows[:, r] = G, s
+    r = G.shape[1]
+    for k in range(2 * r):
+        for i in range(r):
+            rows[k, i] = G[k, i]
+        rows[k, r] = s[k]
+    _clear(ya, ua, yb, r + 1)
     for i in range(r):
-        _step_row(rows[i], rows[r + i], ya, ua, yb, s[i], s[r + i], gain[i], decay)
+        _step_row(rows[i], rows[r + i], ya, ua, yb, s[i], s[r + i], gain[i], decay, r + 1)
+    _clear(ya, ua, yb, 2 * r)
     for i in range(r):
         for k in range(2 * r):
             turned[i, k] = rows[k, i]
-        _step_column(turned[i], sums, s[i], gain[i])
+        _step_column(turned[i], ya, s[i], gain[i])
     for k in range(2 * r):
         image = rows[k, r] + own * c[k]
         for i in range(r):

@@ -96,7 +96,7 @@ def normalised_rows(X: Array, base: Array, factor: Array, bound: float, W: Array
     return X.shape[0]  # type: ignore[no-any-return]
 
 
-@compiled()
+@compiled(inner=True)
 def _remove_rows_above(W: Array, i: int) -> None:
     """Make row i orthogonal to the unit rows above it."""
     for h in range(i):

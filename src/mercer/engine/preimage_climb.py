@@ -19,7 +19,7 @@ _LEAST = 1e-3  # where F is less than this share of its value without cancellati
 _DOUBLINGS, _HALVINGS = 5, 8
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _heights(
     coef: Array,  # (v, N), times w_v
     values: Array,  # (N,), k(e, y)
@@ -42,7 +42,14 @@ def _heights(
     return total, reach
 
 
-@compiled(fastmath=_NO_REORDERING)
+@compiled(inner=True)
+def _copy(source: Array, target: Array) -> None:
+    """Copy a vector: values[:] = trial takes seconds to compile, for the text of its error."""
+    for e in range(len(source)):
+        target[e] = source[e]
+
+
+@compiled(inner=True, fastmath=_NO_REORDERING)
 def _gaussian_values(dots: Array, lean: Array, t: float, half: Array, half_own: float, values: Array) -> None:
     """Write the Gaussian kernel values at y + t step."""
     prefer_wide_vectors()
@@ -87,7 +94,8 @@ def climb_gaussian(
             new, new_reach = _heights(coef, trial, trial_pull)
             if new > height:
                 height, reach, best_t = new, new_reach, t
-                values[:], pull[:] = trial, trial_pull
+                _copy(trial, values)
+                _copy(trial_pull, pull)
                 if turn >= _DOUBLINGS or t < 1.0:
                     break
                 t *= 2.0
@@ -106,7 +114,7 @@ def climb_gaussian(
     return height
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _power_values(base: Array, degree: float, values: Array, slopes: Array) -> None:
     """Write base^degree, and base^(degree - 1), which the derivative needs."""
     prefer_wide_vectors()
@@ -163,7 +171,9 @@ def climb_power(
             new = new_squares / base_own**degree if base_own > 0.0 else 0.0
             if new > height and np.isfinite(new):
                 height, squares, reach, best_t = new, new_squares, new_reach, t
-                values[:], slopes[:], pull[:] = trial, trial_slopes, trial_pull
+                _copy(trial, values)
+                _copy(trial_slopes, slopes)
+                _copy(trial_pull, pull)
                 if turn >= _DOUBLINGS or t < 1.0:
                     break
                 t *= 2.0

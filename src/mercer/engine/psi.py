@@ -53,7 +53,8 @@ def psi_value(kind: int, z: float, beta: float, xi: float) -> float:
             return xi / 3.0
         if z <= 0.0:
             return z
-        return z * (1.0 - z / xi + (z / xi) ** 2 / 3.0)
+        share = z / xi
+        return z * (1.0 - share + share * share / 3.0)
     return z
 
 
@@ -69,7 +70,8 @@ def psi_weight(kind: int, z: float, beta: float, xi: float) -> float:
     if kind == 3 and z > xi:
         return math.sqrt(xi / z)
     if kind == 4:
-        return 0.0 if z >= xi else (1.0 - max(z, 0.0) / xi) ** 2
+        left = 0.0 if z >= xi else 1.0 - max(z, 0.0) / xi
+        return left * left  # a power would take long to compile
     return 1.0
 
 

@@ -4,6 +4,7 @@ Serial, without the interpreter lock.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
@@ -57,7 +58,6 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@compiled(fastmath=_FAST)
 def drop_cheapest(
     inverse: Array,  # (n, n), inverse of the Gram matrix; overwritten
     coef: Array,  # (s, n), weighted coefficients; overwritten
@@ -67,12 +67,20 @@ def drop_cheapest(
 
     Without point j the squared distance of the vectors from the span of the rest grows by sum_k coef_kj^2 / inverse_jj.
     """
+    dropped = np.empty(count, np.int64)
+    _drop(inverse, coef, np.ones(len(inverse), np.bool_), np.empty((4, max(inverse.shape[0], coef.shape[0]))), dropped)
+    return dropped
+
+
+@compiled(fastmath=_FAST)
+def _drop(inverse: Array, coef: Array, alive: npt.NDArray[np.bool_], scratch: Array, dropped: IntArray) -> None:
+    """Fill `dropped`; the other arrays are made by the caller, because that takes long to compile."""
     prefer_wide_vectors()
     n, s = len(inverse), len(coef)
-    alive = np.ones(n, np.bool_)
-    dropped = np.empty(count, np.int64)
-    for turn in range(count):
-        costs = np.zeros(n)
+    costs, left, weights, column = scratch[0], scratch[1], scratch[2], scratch[3]
+    for turn in range(len(dropped)):
+        for j in range(n):
+            costs[j] = 0.0
         for k in range(s):
             row = coef[k]
             for j in range(n):
@@ -86,24 +94,28 @@ def drop_cheapest(
         dropped[turn] = best
         alive[best] = False
         if inverse[best, best] > 0.0:
-            column = inverse[best] / inverse[best, best]
-            _subtract_outer(inverse, inverse[best].copy(), column)
-            _subtract_outer(coef, coef[:, best].copy(), column)
-    return dropped
+            own = inverse[best, best]
+            for j in range(n):
+                left[j] = inverse[best, j]
+                column[j] = inverse[best, j] / own
+            for k in range(s):
+                weights[k] = coef[k, best]
+            _subtract_outer(inverse, left, column)
+            _subtract_outer(coef, weights, column)
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _subtract_outer(matrix: Array, left: Array, right: Array) -> None:
-    """Subtract the outer product of two vectors."""
+    """Subtract the outer product of two vectors, which may be longer than needed."""
     prefer_wide_vectors()
-    for i in range(len(left)):
+    for i in range(matrix.shape[0]):
         row, factor = matrix[i], left[i]
         if factor != 0.0:
-            for j in range(len(right)):
+            for j in range(matrix.shape[1]):
                 row[j] -= factor * right[j]
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _column_squares(rows: Array) -> Array:
     """Return the sum of squares of every column."""
     prefer_wide_vectors()

@@ -97,7 +97,7 @@ def guarded_block(
     return len(w)
 
 
-@compiled()
+@compiled(inner=True)
 def _outputs(j: int, Q: Array, Z: Array, zeta: Array, turned: Array, q: Array, y: Array) -> float:
     """Write q = Q delta and y = V d; return |d|^2."""
     r, size = Z.shape
@@ -109,7 +109,7 @@ def _outputs(j: int, Q: Array, Z: Array, zeta: Array, turned: Array, q: Array, y
     return max(q[own] - np.dot(zeta[:own], q[:own]), 0.0)  # type: ignore[no-any-return]
 
 
-@compiled()
+@compiled(inner=True)
 def _move(
     j: int, gain: Array, step: float, y: Array, q: Array, Z: Array, zeta: Array, turned: Array, total: Array
 ) -> None:
@@ -130,7 +130,7 @@ def _move(
         turned[k] += step * q[k]
 
 
-@compiled()
+@compiled(inner=True)
 def _explained(G: Array, y: Array, lower: Array) -> float:
     """Return y^T G^-1 y by Cholesky; rows that depend on those above are left out."""
     r, total = len(y), 0.0
@@ -151,7 +151,7 @@ def _explained(G: Array, y: Array, lower: Array) -> float:
     return total
 
 
-@compiled()
+@compiled(inner=True)
 def _carry_gram(G: Array, gain: Array, y: Array, norm: float) -> None:
     """Update V V^T by one step: M G M^T + (M y) c^T + c (M y)^T + |d|^2 c c^T with M = I - D lt(y y^T), c = D y."""
     r = len(y)
@@ -216,7 +216,7 @@ def ccipca_rows(
     return weight
 
 
-@compiled()
+@compiled(inner=True)
 def _follow(V: Array, squares: Array, d: Array, keep: float, share: float) -> None:
     """Move the components towards d, which is deflated in each; `squares` are their squared lengths, updated too."""
     norm = np.dot(d, d)

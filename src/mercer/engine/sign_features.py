@@ -6,7 +6,7 @@ from mercer.kernels.compiled import compiled, prefer_wide_vectors
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _four_rows(t0: Array, t1: Array, t2: Array, t3: Array, down: Array) -> tuple[float, float, float, float]:
     """Add the absolute values of four rows to the column sums `down`, and return the sums of the rows."""
     prefer_wide_vectors()

@@ -48,7 +48,7 @@ def centre_rows(
             row[j] = row[j] - ((own + means[j]) - level)
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _four_rows(
     k0: Array, k1: Array, k2: Array, k3: Array, u0: Array, u1: Array, u2: Array, u3: Array, own: Array, down: Array
 ) -> tuple[float, float, float, float]:
@@ -73,7 +73,7 @@ def _four_rows(
     return s0, s1, s2, s3
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _few_rows(K: Array, U: Array, i: int, stop: int, first: int, sums: Array) -> None:
     """Add |K~| of rows i to stop and the columns from the diagonal to `first`, in plain loops."""
     for a in range(i, stop):
@@ -150,7 +150,7 @@ def subtract_and_sum(
             sums[i] += _abs_sum(row)
 
 
-@compiled(fastmath=_FAST)
+@compiled(inner=True, fastmath=_FAST)
 def _abs_sum(row: Array) -> float:
     """Return the sum of absolute values."""
     prefer_wide_vectors()

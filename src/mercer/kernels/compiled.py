@@ -1,33 +1,70 @@
 """How functions are compiled, and hints for the compiler and the processor: vector width, data needed soon."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, event
 from numba.extending import intrinsic
+
+from mercer.events import COMPILATION, Channel
+from mercer.kernels.compile_cache import temporary_cache
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled(**options: Any) -> Callable[[_Function], _Function]:
+def compiled(*, inner: bool = False, **options: Any) -> Callable[[_Function], _Function]:
     """Compile a function on its first call, without the interpreter lock; keep the result on disk where that works.
 
-    Where neither the package's folder, nor the user's, nor NUMBA_CACHE_DIR can be written to, numba has no place for
-    the result and refuses. Then the function is compiled again in every process.
+    The result is kept in the package's folder, or where that cannot be written to in the user's cache folder, or else
+    in a temporary folder; NUMBA_CACHE_DIR names another one. Where no folder works, the function is compiled again in
+    every process. `inner` functions are called by compiled functions only: they need no entry from Python, and take
+    less time to compile.
     """
 
+    given: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": inner, "no_cfunc_wrapper": True, **options}
+
     def decorate(function: _Function) -> _Function:
-        try:
-            found: _Function = njit(nogil=True, cache=True, **options)(function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            found = njit(nogil=True, **options)(function)
+        for place in (nullcontext, temporary_cache):
+            try:
+                with place():
+                    kept: _Function = njit(cache=True, **given)(function)
+            except RuntimeError as error:
+                if "no locator available" not in str(error):
+                    raise
+            else:
+                return kept
+        found: _Function = njit(**given)(function)
         return found
 
     return decorate
+
+
+class _Told(event.Listener):  # type: ignore[misc]
+    """Tells the displays of progress when a function of this package is compiled."""
+
+    def __init__(self) -> None:
+        self.open = 0  # functions that are being compiled, each of them for the one before
+        self.count = 0
+
+    def on_start(self, given: Any) -> None:
+        """Report the start, unless it is part of another compilation."""
+        if self.open == 0 and given.data["dispatcher"].py_func.__module__.startswith("mercer."):
+            self.count += 1
+            Channel(tuple(COMPILATION)).emit(COMPILING, self.count)
+        self.open += 1
+
+    def on_end(self, given: Any) -> None:
+        """Report the end."""
+        self.open -= 1
+        if self.open == 0 and given.data["dispatcher"].py_func.__module__.startswith("mercer."):
+            Channel(tuple(COMPILATION)).emit(COMPILING, self.count, self.count)
+
+
+COMPILING = "compiling functions, once"
+event.register("numba:compile", _Told())  # numba holds its compiler lock meanwhile: one thread at a time
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -1,0 +1,51 @@
+"""`mercer info --system`: versions, threads, and where compiled functions are kept."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import mercer
+
+_PACKAGES = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "scikit-learn", "numba": "numba"}
+
+
+def facts() -> dict[str, str]:
+    """Return what a report of a problem needs to say about a machine and its installation."""
+    return {
+        "mercer": mercer.__version__,
+        "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        **{name: _version(package) for name, package in _PACKAGES.items()},
+        "BLAS": _blas(),
+        "threads": _threads(),
+        "compiled functions": _cache(),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _blas() -> str:
+    import scipy.linalg  # loads its BLAS, which is listed with that of numpy
+    from threadpoolctl import threadpool_info
+
+    found = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    texts = [f"{one['internal_api']} {one['version'] or ''}, {one['num_threads']} threads" for one in found]
+    return "; ".join(dict.fromkeys(texts)) or f"not known to threadpoolctl (scipy {scipy.__version__})"
+
+
+def _threads() -> str:
+    from mercer.kernels.tiles import available_threads
+
+    return f"{available_threads()} for kernel matrices"
+
+
+def _cache() -> str:
+    from mercer.kernels.compile_cache import used_folder
+
+    folder, writable = used_folder()
+    if folder is None:
+        return "kept nowhere: compiled again in every process; set NUMBA_CACHE_DIR to a folder that can be written to"
+    return f"{folder} ({'writable' if writable else 'not writable'})"
