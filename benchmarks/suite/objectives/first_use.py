@@ -12,6 +12,8 @@ from benchmarks.suite import first_use
 from benchmarks.suite.measure import ROOT
 from benchmarks.suite.plan import Objective, SelfTimed, Solver
 
+_TURNS = 2  # the least time of each process counts: others may use the machine
+
 
 class Seconds(NamedTuple):
     """Of the clock, and of the processor."""
@@ -28,12 +30,17 @@ def process(name: str, cache: str) -> Seconds:
     return Seconds(*map(float, done.stdout.split()[-2:]))
 
 
+def first_and_second(name: str) -> tuple[Seconds, Seconds, int]:
+    """Use an estimator with an empty folder, then again; also return the number of functions that are in it."""
+    with tempfile.TemporaryDirectory() as cache:
+        return process(name, cache), process(name, cache), len(list(Path(cache).rglob("*.nbc")))
+
+
 def both(name: str) -> Callable[[Any], Callable[[], SelfTimed]]:
     def call() -> SelfTimed:
-        with tempfile.TemporaryDirectory() as cache:
-            first, second = process(name, cache), process(name, cache)
-            kept = len(list(Path(cache).rglob("*.nbc")))
-        return SelfTimed(first.clock, (first, second, kept))
+        found = [first_and_second(name) for _ in range(_TURNS)]
+        first, second = min(one[0] for one in found), min(one[1] for one in found)
+        return SelfTimed(first.clock, (first, second, found[0][2]))
 
     return lambda data: call
 

@@ -184,7 +184,6 @@ def add_rows(
             out[j] += a0 * k0[j]
 
 
-@compiled(fastmath=_FAST)
 def subtract_waiting(
     U: Array,  # (p, n)
     rows: IntArray,  # (f,)
@@ -192,16 +191,9 @@ def subtract_waiting(
     v: Array,  # (n,), float64
 ) -> None:
     """Subtract from v the part of the buffered terms in the same rows: U^T (U[:, rows] factors)."""
-    prefer_wide_vectors()
-    for p in range(len(U)):
-        u, part = U[p], 0.0
-        for f in range(len(rows)):
-            part += u[rows[f]] * factors[f]
-        for j in range(len(v)):
-            v[j] -= part * u[j]
+    v -= (U[:, rows] @ factors) @ U
 
 
-@compiled(fastmath=_FAST)
 def measure_step(
     v: Array,  # (n,), K~ c after the step
     c: Array,  # (n,)
@@ -211,13 +203,7 @@ def measure_step(
     before: Array,  # (f,), v at these rows before the step
 ) -> tuple[float, float, float]:
     """Return c^T K~ c, the squared K~-seminorm of the step, dc^T K~ dc, and the size at which that is rounding."""
-    square = length = rounding = 0.0
-    for i in range(len(v)):
-        square += c[i] * v[i]
-    for f in range(len(rows)):
-        length += factors[f] * (v[rows[f]] - before[f])
-        rounding += abs(factors[f]) * negligible[rows[f]]
-    return square, length, rounding
+    return float(c @ v), float(factors @ (v[rows] - before)), float(np.abs(factors) @ negligible[rows])
 
 
 @compiled()
