@@ -5,6 +5,7 @@ centred: with a mean of 1e6 standard deviations nothing would be left of twelve 
 float32 are multiplied in float32, but only a few at a time: sums of many squares in float32 lose more than six digits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -142,6 +143,14 @@ def _products_of_short_rows(Z: Array) -> Array:
         some = Z[first : first + _SHORT_SUM]
         product += some.T @ some
     return product
+
+
+def total(parts: Sequence[Moments]) -> Moments:
+    """Return the moments of all rows of several parts, at least one."""
+    found = parts[0].copy()
+    for part in parts[1:]:
+        found.add(part)
+    return found
 
 
 def fading_weights(n: int, forgetting: float, newer: int = 0) -> Array | None:

@@ -1,5 +1,6 @@
 """`KernelPCA`: exact kernel PCA, a drop-in for scikit-learn's class that holds half the matrix or none of it."""
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -7,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from mercer.arrays import Array, Points, is_sparse
+from mercer.arrays import Array, IntArray, Points, is_sparse
 from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
@@ -20,10 +21,12 @@ from mercer.estimators.validation import (
     check_square,
     validated,
 )
+from mercer.expansion.part_model import PartModel
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.ridge import RidgeMap
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.exact.fit import Fit, fit_exact
+from mercer.solvers.exact.parts import fit_with_parts
 
 _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
 
@@ -291,7 +294,12 @@ class KernelPCA(KernelDecomposition):
         self.fit(X, **params)
         return self._training_scores().astype(self._output_dtype, copy=False)
 
-    def _fit(self, X: Any) -> None:
+    @validated
+    def _fit_with_parts(self, X: Any, parts: Sequence[IntArray], reference: IntArray) -> list[PartModel]:
+        """Fit to all rows; return the models of all rows but each part, with a gamma that `reference` rows set."""
+        return self._fit(X, parts, reference)
+
+    def _fit(self, X: Any, parts: Sequence[IntArray] = (), reference: IntArray | None = None) -> list[PartModel]:
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         X = check_rows(self, X, reset=True, copy=self.copy_X)
@@ -302,18 +310,22 @@ class KernelPCA(KernelDecomposition):
         if self._precomputed:
             X = check_square(X)
         self._output_dtype = X.dtype
-        solved = fit_exact(
-            self._make_kernel(X),
-            X,
-            self._count(X.shape[0]),
-            dtype=self._tile_dtype(X),
-            options=self._options(),
-            drop_zeros=self.remove_zero_eig or self.n_components is None,
-            center=self.center,
-            n_jobs=self.n_jobs,
-            channel=self._channel(),
-        )
+        kernel = self._make_kernel(X if reference is None else X[reference])
+        settings: dict[str, Any] = {
+            "n_components": self._count(X.shape[0]),
+            "dtype": self._tile_dtype(X),
+            "options": self._options(),
+            "drop_zeros": self.remove_zero_eig or self.n_components is None,
+            "center": self.center,
+            "n_jobs": self.n_jobs,
+            "channel": self._channel(),
+        }
+        if parts:
+            solved, models = fit_with_parts(kernel, X, parts, **settings)
+        else:
+            solved, models = fit_exact(kernel, X, **settings), []
         self._keep(solved, X)
+        return models
 
     def _keep(self, solved: Fit, X: Points) -> None:
         self.expansion_ = solved.expansion

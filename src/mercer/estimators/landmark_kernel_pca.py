@@ -1,13 +1,15 @@
 """`LandmarkKernelPCA`: kernel PCA of streams and of large tables, in the span of a few landmarks."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, IntArray, Points, n_rows
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
@@ -22,11 +24,13 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.expansion.model import Expansion
+from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.landmarks import SELECTIONS
 from mercer.solvers.landmark.learner import LandmarkLearner, LandmarkPlan
 from mercer.solvers.landmark.moments import project
+from mercer.solvers.landmark.parts import models_without_parts
 
 
 @dataclass(eq=False)
@@ -280,6 +284,23 @@ class LandmarkKernelPCA(KernelDecomposition):
             self._begin(X)
         self._learn(X)
         return self
+
+    @validated
+    def _fit_with_parts(self, X: Any, parts: Sequence[IntArray], reference: IntArray) -> list[PartModel]:
+        """Fit to all rows; return the models of all rows but each part.
+
+        All have the gamma and the landmarks that the `reference` rows set. There is no window and no forgetting.
+        """
+        X = self._check_learnable(X, reset=True)
+        self._begin(X[reference])
+        assert self._learner is not None
+        rest = np.setdiff1d(np.arange(n_rows(X)), np.concatenate(parts))
+        pieces = [X[rows] for rows in (*parts, rest) if len(rows)]
+        moments = self._learner.learn_parts(pieces, X[reference], generator(self.random_state))
+        self._channel().emit("Rows learned", self._learner.seen)
+        self._warn_of_fewer()
+        r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+        return models_without_parts(self._learner.whitening(), moments, X, parts, r, self.center)
 
     def _check_learnable(self, X: Any, reset: bool) -> Points:
         if self._precomputed:

@@ -194,10 +194,11 @@ class CentredOperator(_CentredMatrix):
         weights: Array | None = None,  # (n,), sum 1; None: all equal
         scale: Array | None = None,  # (n,)
         center: bool = True,
+        row_means: Array | None = None,  # (n,), K w where it is known
     ) -> None:
         super().__init__(source, scale, center)
         self._raw_diagonal = diagonal
-        self._means: Array | None = None if center else np.zeros(len(diagonal))
+        self._means: Array | None = row_means if center else np.zeros(len(diagonal))
         n = len(diagonal)
         self.weights = np.full(n, 1.0 / n) if weights is None else weights
 

@@ -136,20 +136,32 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
     n = operator.shape[0]
     block = min(n, _block_width(n_pairs, options.costly))
     randomized = options.solver == "randomized"
-    limit = options.power + 1 if randomized and options.power is not None else options.max_iter or _KRYLOV_STEPS
     found = block_krylov(
         operator.matmul,
         _rng(options).standard_normal((n, block)),
         n_pairs,
-        tol=options.tol or _WORKING_RESIDUAL,
-        floor=_eps(operator) * np.sqrt(n),
-        noise=_eps(operator) * operator.largest_entry * np.sqrt(n),
-        max_iter=limit,
+        **krylov_limits(operator, options),
         select="modulus" if randomized else "largest",
         channel=channel,
     )
-    if not found.converged and not randomized:
-        _warn_not_converged(found, limit)
+    return krylov_spectrum(found, warn=not randomized)
+
+
+def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
+    """Return the arguments of a Krylov iteration that say when it stops."""
+    given = options.solver == "randomized" and options.power is not None
+    return {
+        "tol": options.tol or _WORKING_RESIDUAL,
+        "floor": _eps(operator) * np.sqrt(operator.shape[0]),
+        "noise": _eps(operator) * operator.largest_entry * np.sqrt(operator.shape[0]),
+        "max_iter": (options.power or 0) + 1 if given else options.max_iter or _KRYLOV_STEPS,
+    }
+
+
+def krylov_spectrum(found: KrylovResult, warn: bool = True) -> Spectrum:
+    """Return what a Krylov iteration found, in order; warn if it did not converge."""
+    if warn and not found.converged:
+        _warn_not_converged(found)
     order = np.argsort(-found.values, kind="stable")
     return Spectrum(found.values[order], found.vectors[:, order], found.lowest, "krylov", found.n_iter)
 
@@ -168,10 +180,10 @@ def _rng(options: EigenOptions) -> Any:
     return np.random.default_rng(0) if options.rng is None else options.rng
 
 
-def _warn_not_converged(found: KrylovResult, limit: int) -> None:
+def _warn_not_converged(found: KrylovResult) -> None:
     worst = float(found.residuals.max() / (abs(found.values).max() or 1.0))
     warnings.warn(
-        f"The Krylov solver stopped after {limit} steps with a relative residual of {worst:.1e}. "
+        f"The Krylov solver stopped after {found.n_iter} steps with a relative residual of {worst:.1e}. "
         "Raise max_iter or tol, or use eigen_solver='dense'.",
         ConvergenceWarning,
         stacklevel=2,

@@ -60,21 +60,27 @@ def fit_exact(
     center: bool = True,
     n_jobs: int | None = None,
     channel: Channel = SILENT,
+    operator: Operator | None = None,  # of these rows, if there is one already
 ) -> Fit:
     """Solve kernel PCA on the rows of X; a float n_components is a share of the total variation."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
-    operator: Operator | CentredRows
-    if options.solver == "auto" and has_few_features(kernel, X):
-        operator = CentredRows(kernel.prepare(X, np.float64), center)
+    if operator is None and options.solver == "auto" and has_few_features(kernel, X):
+        rows = CentredRows(kernel.prepare(X, np.float64), center)
         most = X.shape[1] if drop_zeros else X.shape[0]  # beyond the number of features eigenvalues are zero
-        spectrum = solve_rows(operator, min(n_components, most))
+        return finished(kernel, points, rows, solve_rows(rows, min(n_components, most)), drop_zeros)
+    operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
+    options = replace(options, positive=kernel.positive, costly=_is_costly(operator))
+    if isinstance(n_components, float):
+        spectrum = solve_share(operator, n_components, options, channel)
     else:
-        operator = make_operator(kernel, X, dtype, n_jobs, center)
-        options = replace(options, positive=kernel.positive, costly=_is_costly(operator))
-        if isinstance(n_components, float):
-            spectrum = solve_share(operator, n_components, options, channel)
-        else:
-            spectrum = solve(operator, n_components, options, channel)
+        spectrum = solve(operator, n_components, options, channel)
+    return finished(kernel, points, operator, spectrum, drop_zeros)
+
+
+def finished(
+    kernel: Kernel, points: Points, operator: Operator | CentredRows, spectrum: Spectrum, drop_zeros: bool
+) -> Fit:
+    """Return the model that eigenpairs describe; noise among the eigenvalues is set to zero."""
     values, vectors = _judge(spectrum, operator, drop_zeros)
     coef = np.ascontiguousarray((vectors * inverse_roots(values)).T)  # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]
     expansion = on_rows(kernel, points, operator, coef, values, unit_gram(values))

@@ -1,5 +1,6 @@
 """Rows of a stream until there are enough to choose landmarks from, and moments on the landmarks from then on."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -7,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Points, n_rows
-from mercer.engine.moments import fading_weights
+from mercer.engine.moments import Moments, fading_weights
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary, select_landmarks
-from mercer.solvers.landmark.moments import check_kernel, exact_model, solve_moments
+from mercer.solvers.landmark.moments import Whitening, check_kernel, exact_model, solve_moments
 from mercer.solvers.landmark.recent_rows import RecentRows
 from mercer.solvers.landmark.stream import LandmarkStream, same_points
 
@@ -53,6 +54,15 @@ class LandmarkLearner:
             self._stream.learn(X)
             self._renew_window(rng)
         self.seen += n_rows(X)
+
+    def learn_parts(self, parts: Sequence[Points], examples: Points, rng: np.random.RandomState) -> list[Moments]:
+        """Learn from all parts, on landmarks chosen among the examples; return the moments of each part."""
+        points, dictionary = (self.plan.given, None) if self.plan.given is not None else self._choose(examples, rng)
+        self._stream = LandmarkStream(self.plan.kernel, points.astype(np.float64, copy=False), n_jobs=self.plan.n_jobs)
+        found = self._stream.take_in_parts(parts)
+        self._stream.dictionary = dictionary
+        self.seen += sum(n_rows(part) for part in parts)
+        return found
 
     def _wait_or_open(self, X: Points, rng: np.random.RandomState) -> None:
         plan = self.plan
@@ -130,6 +140,11 @@ class LandmarkLearner:
         rows = self._waiting.stacked().astype(np.float64, copy=False)
         expansion = exact_model(self.plan.kernel, rows, r, self.plan.forgetting, center)
         return expansion, _freedom(n_rows(rows), self.plan.forgetting)
+
+    def whitening(self) -> Whitening:
+        """Return the coordinates of the landmarks' span, once landmarks are chosen."""
+        assert self._stream is not None
+        return self._stream.whitening()
 
     def followed_by(self, other: "LandmarkLearner", rng: np.random.RandomState) -> "LandmarkLearner":
         """Return a learner that saw the rows of this one and then those of another; both stay as they are."""

@@ -1,5 +1,6 @@
 """A stream on landmarks: rows are added to its moments, removed or faded out, and landmarks may be added."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
-from mercer.engine.moments import Moments, fading_weights
+from mercer.engine.moments import Moments, fading_weights, total
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary
 from mercer.kernels.tiles import PointBlocks, one_blas_thread
@@ -103,6 +104,14 @@ class LandmarkStream:
         if self.window is not None:
             self.rows.drop(leaving)
             self.rows.append(X)
+
+    def take_in_parts(self, parts: Sequence[Points]) -> list[Moments]:
+        """Add rows without a window or forgetting to the moments, and return the moments of each part of them."""
+        found: list[Moments] = []
+        for rows in parts:
+            found.append(measure(self._blocks, rows, None, found[0].reference if found else None, self.n_jobs))
+        self.moments = total(found).settled()
+        return found
 
     def _of_oldest(self, count: int, newer: int, reference: Array | None) -> Moments | None:
         """Return the moments of the oldest rows, with their weights after `newer` more rows."""

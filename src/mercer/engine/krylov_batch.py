@@ -1,0 +1,148 @@
+"""Block Krylov iterations for several symmetric operators of one size, side by side.
+
+The operators are known by one function that multiplies all of them at once, as models of overlapping rows share a
+kernel matrix. Good start vectors are known, so a few steps are enough, and small dense steps are done for all operators
+in one call.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.events import SILENT, Channel
+
+_BLOCKS, _SMALLEST_BASIS = 12, 64  # blocks of a basis, and vectors at least; then it is restarted
+_FIRST_TEST = 3  # steps before the first test: good start vectors are not that good
+_FASTEST = np.log(50.0)  # no step lowers residuals more than by this factor, so no test is needed before
+_DEPENDENT = 1e-13  # share of the largest row below which a row is rounding
+_INDEPENDENT = 1e-3  # distance of a row of unit length from the span of others, from which Cholesky is accurate enough
+
+Products = Callable[[Array], Array]  # (k, b, n) -> (k, b, n)
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """Eigenpairs of all operators, with their residual norms."""
+
+    values: Array  # (k, r), descending
+    vectors: Array  # (k, r, n), one vector per row
+    residuals: Array  # (k, r)
+    lowest: Array  # (k,), the smallest Ritz value: an upper bound of the smallest eigenvalue
+    n_iter: int
+    converged: Array  # (k,)
+
+
+def batch_krylov(
+    products: Products,
+    start: Array,  # (k, b, n), n at least 12 b
+    n_pairs: int,  # at most b
+    *,
+    allowed: Array,  # (k, n), 0 where vectors of an operator are zero, else 1
+    tol: float,  # relative to the largest eigenvalue, for the residual norms
+    floor: float,  # relative residual that rounding in the iteration allows
+    noise: float,  # absolute rounding error of a product with a unit vector
+    max_iter: int,
+    channel: Channel = SILENT,
+) -> BatchResult:
+    """Return the leading eigenpairs of all operators; stop by residuals, by stagnation, or after max_iter products."""
+    k, b, n = start.shape
+    room = min(max(_BLOCKS * b, _SMALLEST_BASIS), int(allowed.sum(axis=1).min()) // 2) // b * b
+    space = _Space(np.empty((k, room, n)), np.zeros((k, room, room)), allowed)
+    block, _ = space.orthonormal(start)
+    best, lowest, stalled, test = np.full(k, np.inf), np.full(k, np.inf), np.zeros(k, int), _FIRST_TEST
+    for step in range(1, max_iter + 1):
+        block, R = space.extend(block, products(block))
+        full, last = space.size + b > room, step == max_iter
+        if step < test and not (full or last):
+            continue
+        values, rotation = np.linalg.eigh(space.T[:, : space.size, : space.size])
+        lowest = np.minimum(lowest, values[:, 0])
+        scale = np.abs(values).max(axis=1)
+        scale[scale == 0] = 1.0
+        wanted = rotation[:, :, : -n_pairs - 1 : -1]  # (k, size, r)
+        residuals = np.linalg.norm(R @ wanted[:, -b:], axis=1)  # (k, r)
+        worst, reachable = residuals.max(axis=1) / scale, np.maximum(floor, noise / scale)
+        channel.emit("krylov", step, None, float(worst.max()))
+        stalled, best = np.where(worst > 0.5 * best, stalled + 1, 0), np.minimum(best, worst)
+        converged = (worst <= np.maximum(tol, reachable)) | ((stalled >= 2) & (worst <= 1e3 * reachable))
+        if converged.all() or last:
+            break
+        test = step + max(1, int(np.log(worst.max() / max(tol, float(reachable.min()))) / _FASTEST))
+        if full:
+            space.restart(values[:, : -n_pairs - b - 1 : -1], rotation[:, :, : -n_pairs - b - 1 : -1])
+    vectors = wanted.transpose(0, 2, 1) @ space.Q[:, : space.size]
+    return BatchResult(values[:, : -n_pairs - 1 : -1], vectors, residuals, lowest, step, converged)
+
+
+class _Space:
+    """Orthonormal rows Q of all operators, and the projections T = Q A Q^T."""
+
+    def __init__(self, Q: Array, T: Array, allowed: Array) -> None:
+        self.Q, self.T, self.allowed = Q, T, allowed
+        self.size = 0
+        self._near = 0  # products of the next block have no inner products with rows before this one
+        self._rng = np.random.default_rng(0)
+
+    def extend(self, block: Array, product: Array) -> tuple[Array, Array]:
+        """Add a block, whose products are known; return the next block, and R with remainder = R^T block."""
+        first, self.size = self.size, self.size + block.shape[1]
+        near, self._near = self._near, first
+        self.Q[:, first : self.size] = block
+        projected, remainder = self._outside(product, near)
+        self.T[:, first : self.size, near : self.size] = projected
+        self.T[:, near : self.size, first : self.size] = projected.transpose(0, 2, 1)
+        return self.orthonormal(remainder)
+
+    def _outside(self, rows: Array, near: int = 0) -> tuple[Array, Array]:
+        """Return the inner products of rows with the basis, or with the end of it, and what is left of the rows."""
+        used = self.Q[:, near : self.size]
+        inner = rows @ used.transpose(0, 2, 1)
+        return inner, rows - inner @ used
+
+    def orthonormal(self, rows: Array) -> tuple[Array, Array]:
+        """Return an orthonormal basis of rows, orthogonal to Q, and R with rows = R^T basis."""
+        sizes = np.linalg.norm(rows, axis=2)
+        known = np.maximum(np.abs(self.T).max(axis=(1, 2)), sizes.max(axis=1))[:, None]
+        if (sizes > _DEPENDENT * known).all():
+            unit = rows / sizes[:, :, None]
+            lower = _cholesky(unit @ unit.transpose(0, 2, 1))
+            if lower is not None:
+                return self._again(np.linalg.inv(lower) @ unit), (sizes[:, :, None] * lower).transpose(0, 2, 1)
+        return self._by_qr(rows, known)
+
+    def _again(self, basis: Array) -> Array:
+        """Return the rows orthogonal to Q and to each other; after the first time, small rows are not."""
+        basis = self._outside(basis)[1]
+        lower = np.linalg.cholesky(basis @ basis.transpose(0, 2, 1))
+        return np.asarray(np.linalg.inv(lower) @ basis)
+
+    def _by_qr(self, rows: Array, known: Array) -> tuple[Array, Array]:
+        """Do the same for rows some of which depend on others: random ones replace them.
+
+        Otherwise rounding would bring back what is in the basis.
+        """
+        columns, R = np.linalg.qr(rows.transpose(0, 2, 1))
+        lost = np.abs(np.diagonal(R, axis1=1, axis2=2)) <= _DEPENDENT * known
+        basis = np.where(lost[:, :, None], self._rng.standard_normal(rows.shape), columns.transpose(0, 2, 1))
+        basis = self._outside(basis * self.allowed[:, None])[1]
+        columns = np.linalg.qr(basis.transpose(0, 2, 1))[0]
+        return self._again(columns.transpose(0, 2, 1) * self.allowed[:, None]), R
+
+    def restart(self, values: Array, rotation: Array) -> None:
+        """Keep only some Ritz vectors (a thick restart); the next block stays orthogonal to them."""
+        kept = values.shape[1]
+        self.Q[:, :kept] = rotation.transpose(0, 2, 1) @ self.Q[:, : self.size]
+        self.T[:] = 0.0
+        self.T[:, np.arange(kept), np.arange(kept)] = values
+        self.size, self._near = kept, 0
+
+
+def _cholesky(correlations: Array) -> Array | None:
+    """Return the Cholesky factors; None if rows are so near to each other that these lose half of the digits."""
+    try:
+        lower = np.linalg.cholesky(correlations)
+    except np.linalg.LinAlgError:
+        return None
+    return lower if np.diagonal(lower, axis1=1, axis2=2).min() > _INDEPENDENT else None
