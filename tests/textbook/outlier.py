@@ -33,6 +33,11 @@ def t2_and_spe(X, new, gamma, n_components, explained):
     return np.array(t2), np.array(spe)
 
 
+def scores_of_parts(X, parts, gamma, n_components, explained):
+    """T2 and SPE of the rows of each part, by kernel PCA fitted to all rows but these."""
+    return [t2_and_spe(np.delete(X, part, axis=0), X[part], gamma, n_components, explained) for part in parts]
+
+
 def cv_plus_p_values(folds, new_scores):
     """CV+: folds[k] holds the scores of fold k, new_scores[k][i] the score of new row i by the model without fold k."""
     n = sum(len(scores) for scores in folds)

@@ -1,5 +1,7 @@
 """`KernelOutlierDetector`: alarms with a known rate of false ones, around any of the package's estimators."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,11 +16,13 @@ from mercer.estimators.validation import Interval, StrOptions, check_rows, gener
 from mercer.events import Channel, Observer
 from mercer.expansion.model import Expansion
 from mercer.outliers import silence as silence
-from mercer.outliers.calibration import Calibration, alarm_level
+from mercer.outliers.calibration import Calibration, alarm_level, allowed_count
 from mercer.outliers.contributions import contributions
-from mercer.outliers.scores import score_model
-from mercer.outliers.state import Judge, as_state, from_state
+from mercer.outliers.panel import Judge, Panel
+from mercer.outliers.scores import score_model, score_part
+from mercer.outliers.state import as_state, from_state
 from mercer.outliers.stream import StreamScoring
+from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
 from mercer.tables.scaling import Scaling
 
@@ -48,18 +52,26 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         Components of largest variance are taken until they hold this share of the variance of all components of the
         estimator.
     alpha : float in (0, 1) or None, default=None
-        Share of clean new rows that may raise an alarm. With n rows (half of them for "split") the smallest p-value is
-        1 / (n + 1): `fit` warns (`NoAlarmWarning`) if alpha is below that, or if rows far away raise no alarm for
-        another reason. A training row counts itself, so its p-value is at least 2 / (n + 1). None: 0.05, unless
-        `contamination` is given.
+        Share of clean new rows that may raise an alarm. With n rows that set the limits (see `calibration`) the
+        smallest p-value is 1 / (n + 1): `fit` warns (`NoAlarmWarning`) if alpha is below that, or if rows far away
+        raise no alarm for another reason. Such a row counts itself, so its own p-value is at least 2 / (n + 1). None:
+        0.05, unless `contamination` is given.
     contamination : float in (0, 0.5] or None, default=None
         Instead of alpha: the share of the training rows that are outliers. The limit is set so that this share of them
         raises an alarm.
     calibration : {"cv+", "split"}, default="cv+"
         "cv+": `n_folds` models, each fitted without one part of the rows, judge new rows together. "split": one model
-        is fitted on one half of the rows, and limits are computed from the other half; this is `n_folds` times faster
-        and less precise. Where the models of the folds disagree, as they do for "t2" alone with a narrow kernel on few
-        rows, "cv+" raises fewer alarms than asked for, down to a third; "split" keeps the rate.
+        is fitted on one half of the rows, and limits are computed from the other half; this is less precise. Where the
+        models of the folds disagree, as they do for "t2" alone with a narrow kernel on few rows, "cv+" raises fewer
+        alarms than asked for, down to a third; "split" keeps the rate.
+
+        With "cv+", a `KernelPCA` and at least 300 rows, all models are computed from one kernel matrix, so that `fit`
+        takes two to three times as long as one model, and scoring hardly longer than by one. Scaling, gamma="median"
+        and landmarks are then learned from a sixth of the rows (at most 3000), which is in every model; the other rows
+        set the limits. The same holds for a `LandmarkKernelPCA` without window and forgetting, if there are six rows
+        per landmark or more; up to a third of the rows is then used for landmarks. With other estimators, with fewer
+        rows, and where `alpha` needs all rows, every model is fitted apart, with its own scaling, and all rows set the
+        limits.
     n_folds : int, default=5
         Number of parts of the rows for "cv+", at least 2.
     standardize : {"soft", "variance"} or bool, default="soft"
@@ -81,7 +93,7 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
     estimator_ : estimator
         The estimator, fitted to all training rows.
     calibration_ : Calibration
-        T2 and SPE of the training rows, by models that did not see them.
+        T2 and SPE of the training rows that set the limits, by models that did not see them.
     offset_ : float
         `decision_function` is `score_samples` minus this.
     n_samples_seen_ : int
@@ -194,9 +206,12 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
             raise ValueError("alpha and contamination both set the limit; give one of them.")
         X = self._check(X, reset=True)
         channel = Channel((*self.observers, *progress_observers(self.verbose)))
-        self._scaling = Scaling.of(X, self.standardize)
-        self.estimator_ = self._fitted(self._scaling(X), channel)
-        self._calibrate(X, channel)
+        order = generator(self.random_state).permutation(len(X))
+        reference = self._reference(order)
+        if reference is None:
+            self._fit_apart(X, order, channel)
+        else:
+            self._fit_together(X, order, reference, channel)
         self.n_samples_seen_ = len(X)
         self._set_offset(X)
         self._tell_silence(len(X))
@@ -249,28 +264,48 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
             raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; got n_samples = {len(rows)}.")
         return rows
 
-    def _fitted(self, X: Array, channel: Channel) -> Any:
+    def _unfitted(self, X: Array) -> Any:
         estimator = KernelPCA(**_usual(X)) if self.estimator is None else clone(self.estimator)
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        estimator.observers = channel.observers
-        try:
+        return estimator
+
+    def _fitted(self, X: Array, channel: Channel) -> Any:
+        estimator = self._unfitted(X)
+        with _watched(estimator, channel):
             estimator.fit(X)
-        finally:
-            del estimator.observers  # a display is no part of a model
         if not isinstance(getattr(estimator, "expansion_", None), Expansion):
             name = type(estimator).__name__
             raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
         return estimator
 
-    def _judge(self, X: Array, channel: Channel) -> Judge:
-        """Return a model of T2 and SPE, fitted to these rows, scaling included."""
-        scaling = Scaling.of(X, self.standardize)
-        rows = scaling(X)
-        return Judge(scaling, score_model(self._fitted(rows, channel).expansion_, self.explained, rows))
+    def _reference(self, order: IntArray) -> IntArray | None:
+        """Return the rows for scaling, gamma and landmarks of all models; None if each model has its own."""
+        estimator = KernelPCA(gamma="median") if self.estimator is None else self.estimator
+        size = reference_size(estimator, self.standardize, len(order)) if self.calibration == "cv+" else None
+        if size and self.contamination is None and allowed_count(self._level, len(order) - size) < 2:
+            return None  # alpha needs all rows
+        return None if size is None else order[:size]
 
-    def _calibrate(self, X: Array, channel: Channel) -> None:
-        order = generator(self.random_state).permutation(len(X))
+    def _fit_together(self, X: Array, order: IntArray, reference: IntArray, channel: Channel) -> None:
+        """Fit the model of all rows and those of the folds with one kernel matrix."""
+        held = np.array_split(order[len(reference) :], self.n_folds)
+        reference = reference if len(reference) else order
+        self._scaling = Scaling.of(X[reference], self.standardize)
+        rows = self._scaling(X)
+        self.estimator_ = self._unfitted(rows)
+        with _watched(self.estimator_, channel):
+            models = [
+                score_part(model, self.explained) for model in self.estimator_._fit_with_parts(rows, held, reference)
+            ]
+        self._judges = Panel([Judge(self._scaling, model) for model, _ in models])
+        self.calibration_ = Calibration(tuple(scores for _, scores in models), self.statistic)
+        channel.emit(_STAGE, len(held) + 1, len(held) + 1)
+
+    def _fit_apart(self, X: Array, order: IntArray, channel: Channel) -> None:
+        """Fit the model of all rows and those of the folds one after the other, scaling included."""
+        self._scaling = Scaling.of(X, self.standardize)
+        self.estimator_ = self._fitted(self._scaling(X), channel)
         if self.calibration == "split":
             held = [order[: max(1, int(_SPLIT * len(X)))]]
         else:
@@ -281,8 +316,14 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
             judges.append(self._judge(np.delete(X, rows, axis=0), channel))
             folds.append(judges[-1](X[rows]))
             channel.emit(_STAGE, step, len(held) + 1)
-        self._judges = judges
+        self._judges = Panel(judges)
         self.calibration_ = Calibration(tuple(folds), self.statistic)
+
+    def _judge(self, X: Array, channel: Channel) -> Judge:
+        """Return a model of T2 and SPE, fitted to these rows, scaling included."""
+        scaling = Scaling.of(X, self.standardize)
+        rows = scaling(X)
+        return Judge(scaling, score_model(self._fitted(rows, channel).expansion_, self.explained, rows))
 
     def _set_offset(self, X: Array) -> None:
         if self.contamination is None:
@@ -298,7 +339,7 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
 
     def _each(self, X: Array) -> Array:
         """Return T2 and SPE by every model, (models, rows, 2)."""
-        return np.stack([judge(X) for judge in self._judges])
+        return self._judges(X)
 
     def _score(self, X: Array) -> Array:
         return -self.calibration_.surprise(self._each(X))
@@ -455,7 +496,8 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         """Return what each feature contributes to the SPE or T2 of each row.
 
         The gradient of the statistic is integrated along the straight line from the mean row to the row. The
-        contributions of a row sum to its statistic minus the statistic of the mean row.
+        contributions of a row sum to its statistic minus the statistic of the mean row. This is the mean of the rows
+        from which the scaling was learned.
 
         Parameters
         ----------
@@ -490,6 +532,16 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         from_state(self, state)
+
+
+@contextmanager
+def _watched(estimator: Any, channel: Channel) -> Iterator[None]:
+    """Show what an estimator does; afterwards it has no observers, as a display is no part of a model."""
+    estimator.observers = channel.observers
+    try:
+        yield
+    finally:
+        del estimator.observers
 
 
 def _usual(X: Array) -> dict[str, Any]:

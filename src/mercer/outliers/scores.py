@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray, Points
 from mercer.expansion.model import Expansion
+from mercer.expansion.part_model import PartModel
 from mercer.kernels.distance import RBF, Laplacian
 
 _ABSENT = 1e-12  # share of the largest variance; components with less are not used
@@ -66,6 +67,14 @@ def score_model(expansion: Expansion, explained: float, X: Points | None = None)
         means, variances = scores.mean(axis=0), scores.var(axis=0, ddof=1)
     kept = leading_components(variances, explained)
     return ScoreModel(_only(expansion, kept), means[kept], variances[kept])
+
+
+def score_part(model: PartModel, explained: float) -> tuple[ScoreModel, Array]:
+    """Return the model of T2 and SPE of a model without a part of the rows, and the T2 and SPE of that part, (p, 2)."""
+    kept = leading_components(model.variances, explained)
+    judge = ScoreModel(_only(model.expansion, kept), model.means[kept], model.variances[kept])
+    scores = model.scores[:, kept]
+    return judge, np.column_stack([judge.t2(scores), judge.spe(scores, model.norms)])
 
 
 def leading_components(variances: Array, explained: float) -> IntArray:

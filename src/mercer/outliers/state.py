@@ -1,25 +1,13 @@
 """The parts of a fitted `KernelOutlierDetector`: scaling and models, and their conversion to plain data for files."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from mercer.arrays import Array
 from mercer.outliers.calibration import Calibration
+from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import ScoreModel
 from mercer.tables.scaling import Scaling
-
-
-@dataclass(frozen=True, eq=False)
-class Judge:
-    """A scaling and a model of T2 and SPE, fitted to the same rows."""
-
-    scaling: Scaling
-    model: ScoreModel
-
-    def __call__(self, X: Array) -> Array:
-        """Return T2 and SPE of every row, (n, 2)."""
-        return self.model(self.scaling(X))
-
 
 _PLAIN = ("estimator_", "offset_", "n_features_in_", "n_samples_seen_", "feature_names_in_")
 
@@ -28,9 +16,13 @@ def as_state(detector: Any) -> dict[str, Any]:
     """Return the fitted state as plain values, arrays and expansions."""
     state = {name: getattr(detector, name) for name in _PLAIN if hasattr(detector, name)}
     state["scaling"] = _of_scaling(detector._scaling)
+    panel = detector._judges
+    shared = len(panel.judges) > 1 and panel.points_are_shared
+    if shared:  # one copy, not one per model
+        state["points"] = panel.judges[0].model.expansion.points
     state["judges"] = [
-        [*_of_scaling(judge.scaling), judge.model.expansion, judge.model.means, judge.model.variances]
-        for judge in detector._judges
+        [*_of_scaling(judge.scaling), _expansion(judge, shared), judge.model.means, judge.model.variances]
+        for judge in panel
     ]
     state["folds"] = list(detector.calibration_.folds)
     return state
@@ -42,9 +34,22 @@ def from_state(detector: Any, state: dict[str, Any]) -> None:
         if name in state:
             setattr(detector, name, state[name])
     detector._scaling = Scaling(*state["scaling"])
-    detector._judges = [Judge(Scaling(*judge[:2]), ScoreModel(*judge[2:])) for judge in state["judges"]]
+    judges = [Judge(Scaling(*judge[:2]), ScoreModel(*judge[2:])) for judge in state["judges"]]
+    detector._judges = Panel(_sharing(judges, state["points"]) if "points" in state else judges)
     detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic)
 
 
 def _of_scaling(scaling: Scaling) -> list[Array]:
     return [scaling.mean, scaling.unit]
+
+
+def _expansion(judge: Judge, shared: bool) -> Any:
+    """Return the model as it is saved: without points, if these are saved once for all models."""
+    expansion = judge.model.expansion
+    return replace(expansion, points=expansion.points[:0]) if shared else expansion
+
+
+def _sharing(judges: list[Judge], points: Array) -> list[Judge]:
+    """Give the points, and the scaling of the first judge, to all judges."""
+    models = [replace(judge.model, expansion=replace(judge.model.expansion, points=points)) for judge in judges]
+    return [Judge(judges[0].scaling, model) for model in models]

@@ -8,9 +8,9 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.outliers.calibration import Calibration, alarm_level
+from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.outliers.silence import short_window, tell
-from mercer.outliers.state import Judge
 from mercer.tables.scaling import Scaling
 
 _GROSS = 2.0  # a score whose extrapolated p is 100 times below the smallest p of the window does not enter the window
@@ -29,7 +29,7 @@ class StreamScoring:
     n_samples_seen_: int
     statistic: str
     _scaling: Scaling
-    _judges: list[Judge]
+    _judges: Panel
     _check: Any
     _each: Any
     fit: Any
@@ -114,12 +114,12 @@ class StreamScoring:
 
     def _follow(self) -> None:
         """From now on score by the learning model alone, and compare with the scores so far in one window."""
-        self._judges = [Judge(self._scaling, self._full_model())]
+        self._judges = Panel([Judge(self._scaling, self._full_model())])
         if len(self.calibration_.folds) > 1:
             self._remember(np.empty((0, 2)))
 
     def _remember(self, scores: Array) -> None:
         recent = np.vstack([*self.calibration_.folds, scores])[-self.window :]
         self.calibration_ = Calibration((recent,), self.statistic)
-        self._judges = [Judge(self._scaling, self._full_model())]
+        self._judges = Panel([Judge(self._scaling, self._full_model())])
         self.offset_ = -alarm_level(self._level, len(recent))
