@@ -109,7 +109,7 @@ class LandmarkStream:
         """Add rows without a window or forgetting to the moments, and return the moments of each part of them."""
         found: list[Moments] = []
         for rows in parts:
-            found.append(measure(self._blocks, rows, None, found[0].reference if found else None, self.n_jobs))
+            found.append(measure(self._blocks(rows), rows, None, found[0].reference if found else None, self.n_jobs))
         self.moments = total(found).settled()
         return found
 
