@@ -45,6 +45,7 @@ class Objective:
     worst_first: bool = False  # list solvers by their ratio, the slowest first
     default: bool = True  # whether it runs if no objective is named; long ones do not
     growth: bool = False  # fit exponents of time against the data sets' sizes
+    together: bool = False  # all data sets in one process: quicker where there are many small ones
     isolated: bool = False  # every solver in a process of its own, with its peak memory
     memory_limit_gb: float = 12.0  # of an isolated process
     skip: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (data set, solver) -> why not

@@ -53,6 +53,8 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
     for record in sorted(shown, key=lambda r: _ratio(r, records)) if objective.worst_first else shown:
         solver = f"{record.solver} (peer)" if record.peer else record.solver
         text.append(markdown_row([data_name(record), solver, *_cells(record, records, names)]))
+    if objective.worst_first:
+        text += ["", *_medians(records)]
     if objective.growth:
         text.append("")
         text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
@@ -67,6 +69,19 @@ def _shown(records: list[Record]) -> list[Record]:
         same = own[0].failure and len({record.failure for record in own}) == 1 < len(own)
         shown += [dataclasses.replace(own[0], solver="none of the solvers", peer=False)] if same else own
     return shown
+
+
+def _medians(records: list[Record]) -> list[str]:
+    """Return one line per solver that is not a peer: the median of its ratios over all data sets, and the least."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        if (ratio := _ratio(record, records)) < np.inf:
+            found.setdefault(record.solver, []).append(ratio)
+    return [
+        f"- {solver}: median of {len(ratios)} ratios {np.median(ratios):.2f}, least {min(ratios):.2f}, "
+        f"{sum(ratio < 1 for ratio in ratios)} below 1"
+        for solver, ratios in found.items()
+    ]
 
 
 def _ratio(record: Record, records: list[Record]) -> float:

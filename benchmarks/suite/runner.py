@@ -33,18 +33,21 @@ def load(name: str) -> Objective:
 
 
 def run_in_fresh_process(name: str, dataset: str, solver: str = "") -> list[Record]:
-    """Run one data set of an objective, or one solver on it, in a process of its own."""
+    """Run one data set of an objective ("": all), or one solver on it, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.suite.runner", name, dataset, solver]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     lines = done.stdout.strip().splitlines()
     if done.returncode == 0 and lines:
         return [Record(**record) for record in json.loads(lines[-1])]
-    return [_died(load(name), dataset, s, done) for s in load(name).solvers if solver in ("", s.name)]
+    missing = [dataset] if dataset else list(load(name).datasets)
+    return [_died(load(name), data, s, done) for data in missing for s in load(name).solvers if solver in ("", s.name)]
 
 
 def run(name: str) -> list[Record]:
     """Run an objective on all its data sets."""
     objective, found = load(name), []
+    if objective.together:
+        return run_in_fresh_process(name, "")
     for dataset in objective.datasets:
         parts = [s.name for s in objective.solvers] if objective.isolated else [""]
         for part in parts:
@@ -127,7 +130,9 @@ def main() -> None:
         limit = int(objective.memory_limit_gb * 2**30)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     solvers = [solver for solver in objective.solvers if only in ("", solver.name)]
-    print(json.dumps([dataclasses.asdict(record) for record in measure(objective, dataset, solvers)]))
+    datasets = [dataset] if dataset else list(objective.datasets)
+    records = [record for data in datasets for record in measure(objective, data, solvers)]
+    print(json.dumps([dataclasses.asdict(record) for record in records]))
 
 
 if __name__ == "__main__":
