@@ -9,10 +9,11 @@ import pytest
 from numpydoc.validate import validate
 
 import mercer
+from mercer.monitoring.verdicts import Verdicts
 from mercer.tables.prepared import PreparedModel
 
 MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
-REACHABLE = (PreparedModel,)  # classes without a public name, of which users get instances
+REACHABLE = (PreparedModel, Verdicts)  # classes without a public name, of which users get instances
 NOT_ASKED = {
     "GL01",  # the summary begins on the line of the quotes
     "SS05",  # the summary of a class is a noun phrase

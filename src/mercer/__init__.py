@@ -21,6 +21,7 @@ __all__ = [  # of the registry; this list and the imports below are written out 
     "LandmarkKernelPCA",
     "OnlineRobustKernelPCA",
     "PatchDenoiser",
+    "ProcessMonitor",
     "R1KernelPCA",
     "RobustKernelPCA",
     "__version__",
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from mercer.images.patches import PatchDenoiser
     from mercer.images.tracker import AppearanceTracker
     from mercer.io.persist import load
+    from mercer.monitoring.monitor import ProcessMonitor
     from mercer.outliers.detector import KernelOutlierDetector
 
 

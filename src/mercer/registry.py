@@ -23,6 +23,7 @@ ESTIMATORS: dict[str, str] = {
     "KernelOutlierDetector": "mercer.outliers.detector",
     "KernelSpectralClustering": "mercer.clustering.spectral",
     "PatchDenoiser": "mercer.images.patches",
+    "ProcessMonitor": "mercer.monitoring.monitor",
 }
 """The classes that a model file may hold."""
 

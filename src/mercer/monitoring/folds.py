@@ -1,0 +1,30 @@
+"""Parts of a series that are held out one after the other, with a distance to the rows that are learned from."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from mercer.arrays import Array, IntArray
+from mercer.monitoring.dependence import correlation_times
+
+_TIMES = 2.0  # autocorrelation times after which rows count as independent
+_SHARE = 0.2  # of all rows: the longest gap
+
+
+def gap_of(X: Array) -> int:
+    """Return how many rows to leave out on both sides of a held-out part: as many as the dependence lasts."""
+    typical = float(np.median(correlation_times(X))) if X.shape[1] else 1.0
+    return int(min(np.ceil(_TIMES * typical), _SHARE * len(X)))
+
+
+def contiguous_folds(n: int, n_folds: int, gap: int) -> Iterator[tuple[slice, IntArray]]:
+    """Yield the held-out rows and the rows to learn from; at least half of all rows are learned from."""
+    edges = np.linspace(0, n, n_folds + 1).round().astype(int)
+    for first, last in pairwise(edges):
+        least = min(n // 2, n - (last - first))
+        margin = gap
+        while margin and max(first - margin, 0) + max(n - last - margin, 0) < least:
+            margin -= 1
+        learned = np.concatenate([np.arange(max(first - margin, 0)), np.arange(min(last + margin, n), n)])
+        yield slice(int(first), int(last)), learned

@@ -1,0 +1,140 @@
+"""Limits of a statistic from a dependent series of its values, with a confidence that they are high enough.
+
+The rate of false alarms of a limit is known with the precision of as many values as are independent. Two estimates of
+the limit for a rate alpha are mixed:
+
+- the tail: a generalised Pareto distribution of what exceeds the largest tenth [pickands1975], its shape from
+  probability-weighted moments [hosking1987], drawn towards -0.1, that of a normal distribution at these levels;
+- the normal distribution with the median and the upper half's spread, which uses all values.
+
+With k independent values in the tail, the tail has the weight k / (k + 10). To the mixture, a multiple of its
+standard error is added: the Student quantile of `confidence`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.stats import norm, t
+
+from mercer.arrays import Array
+from mercer.monitoring.dependence import autocorrelation, cut_of, exceedance_correlation, summed_time
+
+_TAIL, _WIDEST = 0.1, 0.5  # share of the values that the tail is fitted to
+_SHAPE, _SHAPE_SPREAD, _SHAPE_RANGE = -0.1, 0.15, (-0.4, 0.6)  # what is known of the shape before
+_SHAPE_VARIANCE = 1.5  # of the estimated shape, times the number of independent values in the tail
+_HALF = 10.0  # independent values in the tail that count as much as the normal distribution
+_MEDIAN = 0.5 * np.pi  # variance of a median, times n, for a normal distribution of variance 1
+_LEVELS = np.concatenate([np.logspace(-12, -2, 101)[:-1], np.logspace(-2, np.log10(0.5), 50)])
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Autocorrelation times of a series of n values: of the values, their squares, and large values."""
+
+    n: int
+    rho: Array  # (k,), autocorrelations that count, from lag 1
+    floor: float  # the values are at least that dependent
+
+    @classmethod
+    def of(cls, values: Array, floor: float = 1.0) -> "Dependence":
+        """Return the dependence of a series, of which at least an autocorrelation time is known from elsewhere."""
+        rho = autocorrelation(values)
+        return cls(len(values), rho[1 : cut_of(rho)], floor)
+
+    @cached_property
+    def _factor(self) -> float:
+        return max(1.0, self.floor / summed_time(self.rho, self.n))
+
+    @property
+    def effective(self) -> float:
+        """The effective number of values, at least 2."""
+        return max(self.n / (self._factor * summed_time(self.rho, self.n)), 2.0)
+
+    @property
+    def of_squares(self) -> float:
+        """The effective number of squared values."""
+        return self.n / (self._factor * summed_time(self.rho**2, self.n))
+
+    def of_tail(self, share: float) -> float:
+        """Return the effective number of values in the tail that has this share of all, at least 1/2."""
+        time = summed_time(exceedance_correlation(self.rho, share), self.n)
+        return max(share * self.n / (self._factor * time), 0.5)
+
+
+def tail_limit(values: Array, alpha: float, dependence: Dependence) -> tuple[float, float, float]:
+    """Return the limit by the tail, its standard error, and the effective number of values in the tail."""
+    share = max(_TAIL, min(_WIDEST, 2.0 * alpha))
+    count = dependence.of_tail(share)
+    start = float(np.quantile(values, 1.0 - share))
+    excess = np.sort(values[values > start]) - start
+    if not len(excess):
+        return start, 0.0, count
+    mean = float(excess.mean())
+    shape = _tail_shape(excess, mean, count)
+    far = np.log(share / alpha)
+    scale = mean * (1.0 - shape)
+    reach = np.expm1(shape * far) / shape if abs(shape) > 1e-9 else far
+    error = scale * np.exp(shape * far) * np.sqrt((1.0 - share + far**2) / count)
+    return start + scale * float(reach), float(error), count
+
+
+def _tail_shape(excess: Array, mean: float, count: float) -> float:
+    """Return the shape of a generalised Pareto distribution of ascending values, drawn to what is known before."""
+    k = len(excess)
+    weighted = float((excess * np.arange(k - 1, -1, -1)).mean()) / max(k - 1, 1)  # E[x (1 - F(x))]
+    found = 2.0 - mean / max(mean - 2.0 * weighted, 1e-12 * mean)
+    trust = _SHAPE_SPREAD**2 / (_SHAPE_SPREAD**2 + _SHAPE_VARIANCE / count)
+    return float(np.clip(trust * found + (1.0 - trust) * _SHAPE, *_SHAPE_RANGE))
+
+
+def normal_limit(values: Array, alpha: float, dependence: Dependence) -> tuple[float, float]:
+    """Return the limit by a normal distribution with the median and upper spread of the values, and its error."""
+    middle, reach = float(np.median(values)), float(norm.isf(alpha))
+    above = values[values > middle] - middle
+    spread = float(np.sqrt((above**2).mean())) if len(above) else 0.0
+    error = spread * np.sqrt(_MEDIAN / dependence.effective + reach**2 / dependence.of_squares)
+    return middle + reach * spread, float(error)
+
+
+def upper_limit(values: Array, alpha: float, confidence: float, dependence: Dependence) -> float:
+    """Return a limit that a share alpha of future values exceeds at most, with this confidence."""
+    tail, tail_error, count = tail_limit(values, alpha, dependence)
+    normal, normal_error = normal_limit(values, alpha, dependence)
+    weight = count / (count + _HALF)
+    error = weight * tail_error + (1.0 - weight) * normal_error
+    quantile = float(t.ppf(confidence, max(dependence.effective - 1.0, 1.0)))
+    return weight * tail + (1.0 - weight) * normal + quantile * error
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits for all rates, and p-values: the smallest rate whose limit a value reaches."""
+
+    values: Array  # (levels,), falling: the limit for each rate of `_LEVELS`
+
+    @classmethod
+    def of(cls, series: Array, confidence: float, floor: float = 1.0) -> "Limits":
+        """Return the limits from values of rows that were not learned from, in the order of time."""
+        dependence = Dependence.of(series, floor)
+        found = np.array([upper_limit(series, level, confidence, dependence) for level in _LEVELS])
+        falling = np.maximum.accumulate(found[::-1])[::-1]
+        return cls(falling + _strictly(falling))
+
+    def at(self, alpha: float) -> float:
+        """Return the limit for a rate; rates beyond the smallest have its limit."""
+        return float(np.interp(np.log(alpha), np.log(_LEVELS), self.values))
+
+    def p_values(self, values: Array) -> Array:
+        """Return p of each value: at most alpha where, and only where, the value is at least `at(alpha)`."""
+        limits, logs = self.values[::-1], np.log(_LEVELS)[::-1]  # limits rise, rates fall
+        at = np.clip(np.searchsorted(limits, values, side="right"), 1, len(limits) - 1)
+        way = (values - limits[at - 1]) / (limits[at] - limits[at - 1])  # not np.interp: its rounding depends on n
+        p = np.exp(logs[at - 1] + np.clip(way, 0.0, 1.0) * (logs[at] - logs[at - 1]))
+        return np.where(values < limits[0], 1.0, p)
+
+
+def _strictly(falling: Array) -> Array:
+    """Return tiny numbers that make equal limits different, so that each has one rate."""
+    size = max(float(np.abs(falling).max(initial=0.0)), 1.0)
+    return np.asarray(1e-9 * size * np.linspace(1.0, 0.0, len(falling)))

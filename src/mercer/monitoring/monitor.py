@@ -1,0 +1,308 @@
+"""`ProcessMonitor`: alarms with a known rate of false ones, for rows that follow each other in time."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
+
+from mercer.arrays import Array
+from mercer.estimators.model_files import ModelFiles
+from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
+from mercer.events import Channel, Observer
+from mercer.expansion.model import Expansion
+from mercer.monitoring import state
+from mercer.monitoring.calibration import Plan, calibrated, fitter_of, held_out_scores, judge_from
+from mercer.monitoring.choice import Choice, Rate, choose, given
+from mercer.monitoring.dependence import wandering
+from mercer.monitoring.folds import gap_of
+from mercer.monitoring.judging import StreamJudging
+from mercer.monitoring.lags import complete, lags_left, with_lags
+from mercer.monitoring.rates import pair_of, rate_of
+from mercer.monitoring.times import times_of, typical_step
+from mercer.outliers.scores import ScoreModel, score_model
+from mercer.progress import observers as progress_observers
+from mercer.tables.scaling import Scaling
+
+_LEAST_ROWS = 10
+_STAGE = "parts held out"
+
+
+class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[misc]
+    """Monitoring of a process by kernel PCA: alarms with a chosen rate of false ones, for rows in the order of time.
+
+    Rows of a process depend on their predecessors, so limits that hold for independent rows raise too many false
+    alarms. Here, rows are scored by models of rows that are not near them in time, the effective number of rows is
+    estimated, and limits have room for what so many rows leave unknown. T2 tells how far from the centre a row lies
+    within the subspace of the components, and SPE how far it lies from this subspace. Kernel, width and number of
+    components are chosen from the normal rows, by faults that are pretended on them.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        Any decomposition of this package; it is cloned, and all its components are used. None: a linear model or kernel
+        PCA with a Gaussian kernel, chosen by the normal rows; see `summary`.
+    statistic : {"both", "t2", "spe"}, default="both"
+        The statistics that raise alarms.
+    alpha : float in (0, 1) or None, default=None
+        Share of normal rows that may raise an alarm. None: 0.01, unless `arl0` or `false_alarms_per` is given.
+    arl0 : float or None, default=None
+        Instead of alpha: the mean number of normal rows per row with a false alarm; alpha is 1 / arl0. An alarm that
+        lasts for several rows counts as several, so the time between two alarms is longer.
+    false_alarms_per : tuple of (str, float) or None, default=None
+        Instead of alpha: a period of time and the number of rows with a false alarm in it, such as ("1D", 1). Periods
+        have one of the units s, min, h, D and W. The training rows must have times, see `fit`.
+    confidence : float in [0.5, 1), default=0.9
+        Probability, over training sets, that the rate of false alarms is at most alpha. With few rows, or rows that
+        depend on each other for long, this makes limits wider.
+    lags : int or "auto", default=0
+        Number of previous rows that are put beside each row, so that the model describes how the process moves.
+        "auto": as few, at most 3, as leave no autocorrelation in what is not predicted.
+    smoothing : float in (0, 1] or "auto", default="auto"
+        Weight of a new row in the exponentially weighted means of both statistics; 1: no smoothing. Small weights find
+        small lasting shifts and end alarms later. "auto": the smallest weight, at least .05, for which the training
+        rows hold 20 independent smoothed values.
+    persist : int or tuple of (int, int), default=1
+        (k, m): an alarm needs k of the last m rows above the limit. An int k is (k, k). Limits are computed for it.
+    drifting : {"auto", "keep"}, default="auto"
+        What is done with columns whose level is not known from the training rows. "auto": columns with fewer than 20
+        independent values, for which a unit root is not rejected at 5 % (augmented Dickey-Fuller test), are left out;
+        see `drifting_`. If all columns are of this kind, all are kept. "keep": all columns are used.
+    gap : int or "auto", default="auto"
+        Number of rows that are left out on both sides of each held-out part. "auto": twice the median autocorrelation
+        time of the columns, at most a fifth of the rows.
+    n_folds : int, default=10
+        Number of parts of the training rows that are held out, one after the other; at least 2.
+    standardize : {"variance", "soft"} or bool, default="variance"
+        "variance" or True: columns are divided by their standard deviations. "soft": they are divided by the geometric
+        mean of standard deviation and half the range. False: rows are taken as they are.
+    random_state : int, RandomState instance or None, default=0
+        Seed or generator for the pretended faults.
+    verbose : bool or int, default=False
+        Show the parts as they are held out. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line per
+        step.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The rate of false alarms in use, per row.
+    n_effective_ : float
+        The effective number of training rows: so many independent rows would tell as much about T2 and SPE.
+    drifting_ : ndarray of bool of shape (n_features,)
+        The columns that are left out because they drift.
+    lags_ : int
+        The number of lags in use.
+    smoothing_ : float
+        The weight of a new row in use.
+    gap_ : int
+        The number of rows left out beside held-out parts.
+    n_components_ : int
+        The number of components in use.
+    kernel_ : str
+        The kernel in use, in words.
+    choice_ : str
+        The choice of kernel and components, with the reason.
+    n_samples_seen_ : int
+        Number of training rows.
+    n_features_in_ : int
+        Number of features of the rows in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Present only where the rows were given as a table whose column names are all strings.
+
+    Notes
+    -----
+    The guarantee is one for stationary processes: it covers neither drift nor operating points that the training rows
+    do not show.
+
+    References
+    ----------
+    .. [ku1995] W. Ku, R. H. Storer and C. Georgakis, Disturbance detection and isolation by dynamic principal component
+       analysis, Chemometrics and Intelligent Laboratory Systems 30, 1995.
+    .. [roberts1959] S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1, 1959.
+    .. [sokal1997] A. Sokal, Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import ProcessMonitor
+    >>> noise = np.random.default_rng(0).normal(size=(600, 3))
+    >>> X = np.array([noise[max(i - 4, 0) : i + 1].sum(axis=0) for i in range(600)])
+    >>> monitor = ProcessMonitor().fit(X[:400])
+    >>> bool(monitor.judge(X[400:]).alarm.mean() <= 0.01)
+    True
+    >>> monitor.predict(X[400:] + [0.0, 12.0, 0.0])[-3:].tolist()
+    [-1, -1, -1]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [BaseEstimator, None],
+        "statistic": [StrOptions({"both", "t2", "spe"})],
+        "alpha": [Interval(Real, 0, 1, closed="neither"), None],
+        "arl0": [Interval(Real, 1, None, closed="neither"), None],
+        "false_alarms_per": [tuple, list, None],
+        "confidence": [Interval(Real, 0.5, 1, closed="left")],
+        "lags": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "smoothing": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "persist": [Interval(Integral, 1, None, closed="left"), tuple],
+        "drifting": [StrOptions({"auto", "keep"})],
+        "gap": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "standardize": [StrOptions({"soft", "variance"}), "boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+    observers: tuple[Observer, ...] = ()
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        statistic: str = "both",
+        alpha: float | None = None,
+        arl0: float | None = None,
+        false_alarms_per: tuple[str, float] | None = None,
+        confidence: float = 0.9,
+        lags: int | str = 0,
+        smoothing: float | str = "auto",
+        persist: int | tuple[int, int] = 1,
+        drifting: str = "auto",
+        gap: int | str = "auto",
+        n_folds: int = 10,
+        standardize: str | bool = "variance",
+        random_state: Any = 0,
+        verbose: bool | int = False,
+    ) -> None:
+        self.estimator = estimator
+        self.statistic = statistic
+        self.alpha = alpha
+        self.arl0 = arl0
+        self.false_alarms_per = false_alarms_per
+        self.confidence = confidence
+        self.lags = lags
+        self.smoothing = smoothing
+        self.persist = persist
+        self.drifting = drifting
+        self.gap = gap
+        self.n_folds = n_folds
+        self.standardize = standardize
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fitting -------------------------------------------------------------------------------------------------
+
+    @validated
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from normal rows, in the order of time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Normal rows, at least 10; some hundreds are better. The index of a data frame tells the times of the rows if
+            it is a DatetimeIndex: lags then do not reach over gaps in time, which are steps of more than 5 times the
+            median step.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        ProcessMonitor
+            The monitor itself, fitted. Its stream is at the beginning, as after `reset`.
+
+        Raises
+        ------
+        TypeError
+            If X is sparse, or if `estimator` is not a decomposition of this package.
+        ValueError
+            If more than one of `alpha`, `arl0` and `false_alarms_per` is given, if `persist` is no pair k <= m, if X
+            contains NaN or infinity, or fewer than 10 rows with all their lags, or if times are missing or not in
+            order.
+        """
+        times = times_of(X)
+        rows: Array = np.asarray(check_rows(self, X, reset=True, sparse=False), np.float64)
+        self._step = typical_step(times)
+        self.alpha_ = rate_of(self.alpha, self.arl0, self.false_alarms_per, self._step)
+        rng = generator(self.random_state)
+        self.drifting_ = self._drifting(rows)
+        rows = rows[:, self._kept]
+        scaled = Scaling.of(rows, self.standardize)(rows)
+        starts = self._starts(times, len(rows))
+        self.lags_ = lags_left(scaled, starts) if isinstance(self.lags, str) else int(self.lags)
+        lagged = with_lags(rows, self.lags_, starts)
+        known = complete(lagged)
+        self._require_rows(int(known.sum()), len(rows))
+        self.gap_ = self.lags_ + gap_of(rows) if isinstance(self.gap, str) else int(self.gap)
+        self._calibrate(lagged[known], scaled[known], rng)
+        self.n_samples_seen_ = len(rows)
+        return self.reset()
+
+    def _calibrate(self, X: Array, scaled: Array, rng: np.random.RandomState) -> None:
+        """Choose a model for rows with lags, and find the limits."""
+        plan = Plan(
+            self.statistic, float(self.confidence), self.smoothing, self._pair(), self.n_folds, self.gap_,
+            self.standardize,
+        )  # fmt: skip
+        channel = Channel((*self.observers, *progress_observers(self.verbose)))
+        choice = None
+        if self.estimator is None:
+            choice = choose(X, scaled.shape[1], self.gap_, self.standardize, Rate(self.alpha_, plan.confidence), rng)
+        fit = self._fit_estimator if choice is None else fitter_of(choice, int(rng.randint(2**31)))
+        self._judge = judge_from(X, fit, self.standardize)
+        choice = given(self._judge.model.expansion) if choice is None else choice
+        scores = held_out_scores(X, fit, plan, lambda step, total: channel.emit(_STAGE, step, total))
+        found = calibrated(scores, scaled, self._judge.model.expansion.n_components, plan)
+        self._chart, self._limits, self.n_effective_ = found.chart, found.limits, found.n_effective
+        self._describe(choice)
+
+    def _describe(self, choice: Choice) -> None:
+        self.smoothing_ = self._chart.weight
+        self.n_components_ = self._judge.model.expansion.n_components
+        self.kernel_ = str(choice.candidate) if self.estimator is None else repr(self._judge.model.expansion.kernel)
+        self.choice_ = str(choice) if self.estimator is None else f"{self.kernel_}, as given"
+
+    def _fit_estimator(self, X: Array) -> ScoreModel:
+        """Fit the user's estimator to scaled rows."""
+        estimator = clone(self.estimator)
+        if getattr(estimator, "kernel", None) == "precomputed":
+            raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
+        found = getattr(estimator.fit(X), "expansion_", None)
+        if not isinstance(found, Expansion):
+            name = type(estimator).__name__
+            raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
+        return score_model(found, 1.0, X)
+
+    # -- parameters ----------------------------------------------------------------------------------------------
+
+    def _pair(self) -> tuple[int, int]:
+        """Return k and m of "k of the last m rows"."""
+        return pair_of(self.persist)
+
+    def _drifting(self, X: Array) -> npt.NDArray[np.bool_]:
+        found = wandering(X) if self.drifting == "auto" else np.zeros(X.shape[1], bool)
+        return np.zeros_like(found) if found.all() else found
+
+    def _starts(self, times: Any, n: int) -> npt.NDArray[np.bool_]:
+        """Return at which rows a segment without a gap in time begins, (n,)."""
+        starts = np.zeros(n, bool)
+        starts[0] = True
+        if times is not None:
+            starts[1:] = np.diff(times) > self._longest
+        return starts
+
+    def _require_rows(self, known: int, n: int) -> None:
+        if known < _LEAST_ROWS:
+            lags = f" with {self.lags_} previous rows beside them" if self.lags_ else ""
+            raise ValueError(
+                f"{type(self).__name__} needs at least {_LEAST_ROWS} rows{lags}; got {known} (n_samples = {n})."
+            )
+
+    # -- scikit-learn and files ----------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "alpha_") and hasattr(self, "_limits")
+
+    def _saved_state(self) -> dict[str, Any]:
+        return state.as_state(self)
+
+    def _restore_state(self, saved: dict[str, Any]) -> None:
+        state.from_state(self, saved)

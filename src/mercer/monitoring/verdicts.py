@@ -1,0 +1,78 @@
+"""`Verdicts`: what a monitor says about rows, one line per row."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Verdicts of a `ProcessMonitor` on rows in the order of time.
+
+    Parameters
+    ----------
+    time : ndarray of shape (n_samples,)
+        The times of the rows where they have any, otherwise the number of each row in the stream.
+    t2 : ndarray of shape (n_samples,)
+        T2, smoothed; NaN for rows that cannot be judged because previous rows are missing.
+    spe : ndarray of shape (n_samples,)
+        SPE, smoothed; NaN as for T2.
+    p : ndarray of shape (n_samples,)
+        The p-values: the smallest rate of false alarms at which the row raises an alarm.
+    alarm : ndarray of bool of shape (n_samples,)
+        Whether the row raises an alarm.
+    which : ndarray of str of shape (n_samples,)
+        The statistic that raises the alarm, "t2" or "spe"; empty where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import ProcessMonitor
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> verdicts = ProcessMonitor(random_state=0).fit(X).judge([[0.0, 0.0, 0.0], [30.0, 0.0, 0.0]])
+    >>> verdicts.alarm.tolist()
+    [False, True]
+    """
+
+    time: npt.NDArray[Any]
+    t2: Array
+    spe: Array
+    p: Array
+    alarm: npt.NDArray[np.bool_]
+    which: npt.NDArray[np.str_]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            getattr(self, field.name).flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def episodes(self) -> list[tuple[Any, Any]]:
+        """Return the alarms as intervals of time.
+
+        Returns
+        -------
+        list of tuple
+            The times of the first and of the last row of each run of rows with an alarm.
+        """
+        padded = np.concatenate([[False], self.alarm, [False]]).astype(np.int8)
+        turns = np.flatnonzero(np.diff(padded))
+        return [(self.time[first], self.time[last - 1]) for first, last in zip(turns[::2], turns[1::2], strict=True)]
+
+    def to_frame(self) -> Any:
+        """Return the verdicts as a data frame, indexed by time; it needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns t2, spe, p, alarm and which.
+        """
+        import pandas as pd
+
+        columns = {field.name: getattr(self, field.name).copy() for field in fields(self) if field.name != "time"}
+        return pd.DataFrame(columns, index=pd.Index(self.time.copy(), name="time"))

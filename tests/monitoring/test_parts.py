@@ -1,0 +1,184 @@
+"""The parts of monitoring: each formula equals its twin, and limits hold for processes whose rates are known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal, norm
+
+from mercer.monitoring.charts import Chart, weight_for
+from mercer.monitoring.dependence import (
+    autocorrelation,
+    correlation_time,
+    dickey_fuller,
+    exceedance_correlation,
+    wandering,
+)
+from mercer.monitoring.folds import contiguous_folds, gap_of
+from mercer.monitoring.lags import lags_left, with_lags
+from mercer.monitoring.limits import Dependence, Limits, upper_limit
+from mercer.monitoring.persistence import kth_largest
+from mercer.monitoring.times import seconds_of
+from textbook import monitoring as textbook
+
+SEEDS = st.integers(0, 2**31)
+
+
+def autoregression(n: int, decay: float, rng: np.random.Generator) -> np.ndarray:
+    x, out = rng.standard_normal(), []
+    for e in rng.standard_normal(n):
+        x = decay * x + np.sqrt(1 - decay**2) * e
+        out.append(x)
+    return np.array(out)
+
+
+@given(SEEDS, st.integers(4, 60), st.floats(0.0, 0.99), st.sampled_from([1e-150, 1.0, 1e150]))
+def test_autocorrelations_and_their_time_are_those_of_the_textbook(seed, n, decay, scale):
+    x = scale * (3.0 + autoregression(n, decay, np.random.default_rng(seed)))
+    if scale == 1.0:
+        assert_allclose(autocorrelation(x), textbook.autocorrelations(x), atol=1e-9)
+        assert correlation_time(x) == pytest.approx(textbook.correlation_time(x), rel=1e-6)
+    assert np.isfinite(correlation_time(x))
+
+
+@given(SEEDS, st.integers(40, 300), st.floats(0.0, 1.0), st.floats(-5, 5))
+def test_the_unit_root_statistic_is_that_of_the_textbook(seed, n, decay, level):
+    e = np.random.default_rng(seed).standard_normal(n)
+    x = np.zeros(n)
+    for t in range(1, n):
+        x[t] = decay * x[t - 1] + e[t]
+    assert dickey_fuller(level + x) == pytest.approx(textbook.dickey_fuller(level + x), rel=1e-6, abs=1e-8)
+
+
+def test_a_time_of_an_autoregression_is_known(rng):
+    for decay in (0.0, 0.5, 0.9):
+        times = [correlation_time(autoregression(3000, decay, rng)) for _ in range(20)]
+        assert np.mean(times) == pytest.approx((1 + decay) / (1 - decay), rel=0.15)
+
+
+def test_constants_and_trends(rng):
+    assert correlation_time(np.full(50, 1e6)) == 1.0
+    assert correlation_time(np.array([1.0, 2.0])) == 1.0
+    trend = np.linspace(0, 1, 400) + 0.05 * rng.standard_normal(400)
+    walk = np.cumsum(rng.standard_normal(400))
+    X = np.column_stack([np.ones(400), rng.standard_normal(400), trend, walk, autoregression(400, 0.5, rng)])
+    assert wandering(X).tolist() == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_the_series_for_exceedances_is_the_probability_of_two(share):
+    u = norm.isf(share)
+    for rho in (-0.3, 0.2, 0.6, 0.8):
+        both = multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf([-u, -u])
+        exact = (both - share**2) / (share * (1 - share))
+        assert exceedance_correlation(np.array([rho]), share)[0] == pytest.approx(exact, abs=0.01)
+
+
+@given(SEEDS, st.integers(1, 30), st.integers(0, 4))
+def test_lags_stop_at_the_start_of_a_segment(seed, n, lags):
+    rng = np.random.default_rng(seed)
+    X, starts = rng.standard_normal((n, 2)), rng.random(n) < 0.2
+    starts[0] = True
+    assert np.array_equal(with_lags(X, lags, starts), textbook.with_lags(X, lags, starts), equal_nan=True)
+
+
+def test_as_many_lags_are_taken_as_the_process_has(rng):
+    x = np.zeros((1000, 2))
+    for t in range(2, 1000):
+        x[t] = 0.2 * x[t - 1] + 0.6 * x[t - 2] + rng.standard_normal(2)
+    starts = np.arange(1000) == 0
+    assert lags_left(x, starts) == 2
+    assert lags_left(rng.standard_normal((1000, 2)), starts) == 0
+
+
+@given(SEEDS, st.integers(1, 30), st.integers(1, 5), st.integers(0, 4), st.integers(0, 10))
+def test_the_kth_largest_goes_on_over_calls(seed, n, k, more, cut):
+    values, m = np.random.default_rng(seed).standard_normal(n), k + more
+    expected = textbook.kth_largest(values, k, m)
+    assert np.array_equal(kth_largest(values, k, m, np.empty(0)), expected)
+    cut = min(cut, n - 1)
+    assert np.array_equal(kth_largest(values[cut:], k, m, values[:cut]), expected[cut:])
+
+
+@given(SEEDS, st.integers(1, 40), st.floats(0.01, 1.0))
+def test_smoothing_is_that_of_the_textbook(seed, n, weight):
+    z = np.random.default_rng(seed).standard_normal((n, 2))
+    assert_allclose(Chart.run(z, weight, np.zeros(2)), textbook.smoothed(z, weight), atol=1e-12)
+
+
+def test_a_smoothed_value_can_be_held_and_rows_without_scores_do_not_count():
+    z = np.array([[10.0, 1.0], [np.nan, np.nan], [0.0, 0.0]])
+    assert Chart.run(z, 0.5, np.zeros(2), np.array([2.0, 9.0])).tolist() == [[2.0, 0.5], [2.0, 0.5], [1.0, 0.25]]
+
+
+def test_the_weight_leaves_twenty_independent_values():
+    for n, time in ((400, 1.0), (500, 3.0), (5000, 1.0)):
+        w = weight_for(n, time)
+        assert w == 0.05 or n * w / ((2 - w) * time) == pytest.approx(20.0)
+    assert weight_for(50, 30.0) == 1.0
+
+
+@given(st.integers(10, 300), st.integers(2, 10), st.integers(0, 100))
+def test_folds_are_whole_and_keep_their_distance(n, n_folds, gap):
+    seen = []
+    for held, learned in contiguous_folds(n, n_folds, gap):
+        seen += list(range(held.start, held.stop))
+        assert len(learned) >= min(n // 2, n - (held.stop - held.start))
+        distance = np.minimum(np.abs(learned - held.start), np.abs(learned - held.stop + 1)).min()
+        margin = n - (held.stop - held.start) - len(learned)
+        assert distance >= min(gap, margin // 2) + 1 or margin == 0
+    assert seen == list(range(n))
+
+
+def test_the_gap_follows_the_dependence(rng):
+    slow = np.column_stack([autoregression(2000, 0.9, rng) for _ in range(5)])
+    assert 25 <= gap_of(slow) <= 60
+    assert gap_of(rng.standard_normal((2000, 5))) <= 4
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.8])
+def test_limits_keep_their_rate_with_the_confidence_asked_for(decay):
+    rates = []
+    for seed in range(60):
+        series = autoregression(500, decay, np.random.default_rng(seed))
+        limit = upper_limit(series, 0.01, 0.9, Dependence.of(series))
+        rates.append(norm.sf(limit))
+    assert np.mean(np.array(rates) <= 0.01) >= 0.85
+    assert 0.2 <= np.mean(rates) / 0.01 <= 1.0
+
+
+def test_more_confidence_and_fewer_rows_make_limits_wider(rng):
+    series = autoregression(4000, 0.5, rng)
+    loose, strict = (Limits.of(series, confidence).at(0.01) for confidence in (0.5, 0.99))
+    assert loose < strict
+    gaps = [Limits.of(part, 0.9).at(0.01) - Limits.of(part, 0.5).at(0.01) for part in (series, series[:200])]
+    assert gaps[0] < gaps[1]
+
+
+@given(SEEDS, st.integers(10, 200), st.sampled_from(["normal", "constant", "heavy", "two values"]))
+def test_p_values_agree_with_limits(seed, n, kind):
+    rng = np.random.default_rng(seed)
+    series = {
+        "normal": rng.standard_normal(n),
+        "constant": np.zeros(n),
+        "heavy": rng.standard_cauchy(n),
+        "two values": rng.integers(0, 2, n).astype(float),
+    }[kind]
+    limits = Limits.of(series, 0.9)
+    assert (np.diff(limits.values) < 0).all()
+    for alpha in (0.2, 0.05, 0.01, 1e-4):
+        at = limits.at(alpha)
+        step = 1e-6 * max(1.0, abs(at))
+        below, above = limits.p_values(np.array([at - step, at + step]))
+        assert above <= alpha * (1 + 1e-9)
+        assert below >= alpha * (1 - 1e-9)
+
+
+def test_periods():
+    assert seconds_of("1D") == 86400
+    assert seconds_of("30 min") == 1800
+    assert seconds_of("h") == 3600
+    for wrong in ("1 year", "", 5, "0D"):
+        with pytest.raises(ValueError, match="A period is a number"):
+            seconds_of(wrong)

@@ -1,0 +1,76 @@
+"""Monitoring of processes, as the formulas stand in books: plain loops, nothing from the package."""
+
+import numpy as np
+
+
+def autocorrelations(x: np.ndarray) -> np.ndarray:
+    """rho_k = sum_t (x_t - m)(x_{t+k} - m) / sum_t (x_t - m)^2."""
+    m, n = x.mean(), len(x)
+    total = sum((x[t] - m) ** 2 for t in range(n))
+    return np.array([sum((x[t] - m) * (x[t + k] - m) for t in range(n - k)) / total for k in range(n)])
+
+
+def correlation_time(x: np.ndarray) -> float:
+    """1 + 2 sum of rho_k up to the smallest W >= 5 tau(W), divided by 1 - (2 W + 1) / n."""
+    rho, n = autocorrelations(x), len(x)
+    tau, window = 1.0, n // 2 - 1
+    for W in range(1, n):
+        tau = 1.0 + 2.0 * rho[1 : W + 1].sum()
+        if max(tau, 1.0) * 5.0 <= W:
+            window = W
+            break
+    tau = 1.0 + 2.0 * rho[1 : window + 1].sum()
+    return max(tau / max(1.0 - (2 * window + 1) / n, 0.3), 1.0)
+
+
+def dickey_fuller(x: np.ndarray) -> float:
+    """t statistic of a in  dx_t = a x_{t-1} + b + sum_i c_i dx_{t-i} + e_t."""
+    p = int(np.ceil(4 * (len(x) / 100) ** 0.25))
+    left, right = [], []
+    for t in range(p + 1, len(x)):
+        left.append(x[t] - x[t - 1])
+        right.append([x[t - 1], 1.0] + [x[t - i] - x[t - i - 1] for i in range(1, p + 1)])
+    y, Z = np.array(left), np.array(right)
+    b = np.linalg.lstsq(Z, y, rcond=None)[0]
+    s2 = ((y - Z @ b) ** 2).sum() / (len(y) - Z.shape[1])
+    return b[0] / np.sqrt(s2 * np.linalg.inv(Z.T @ Z)[0, 0])
+
+
+def with_lags(X: np.ndarray, lags: int, starts: np.ndarray) -> np.ndarray:
+    """(x_t, x_{t-1}, ...), with NaN for rows of another segment."""
+    out = []
+    for t in range(len(X)):
+        row, s = list(X[t]), t
+        for _ in range(lags):
+            s = -1 if s < 0 or starts[s] else s - 1
+            row += list(X[s]) if s >= 0 else [np.nan] * X.shape[1]
+        out.append(row)
+    return np.array(out)
+
+
+def smoothed(z: np.ndarray, weight: float) -> np.ndarray:
+    """m_t = (1 - w) m_{t-1} + w z_t, m_0 = 0, for each column."""
+    out, m = [], np.zeros(z.shape[1])
+    for row in z:
+        m = (1.0 - weight) * m + weight * row
+        out.append(m)
+    return np.array(out)
+
+
+def kth_largest(values: np.ndarray, k: int, m: int) -> np.ndarray:
+    """The k-th largest of the last m values; -inf where there are fewer than k."""
+    out = []
+    for t in range(len(values)):
+        last = sorted(values[max(0, t - m + 1) : t + 1], reverse=True)
+        out.append(last[k - 1] if len(last) >= k else -np.inf)
+    return np.array(out)
+
+
+def t2_and_spe(X: np.ndarray, new: np.ndarray, n_components: int) -> np.ndarray:
+    """T2 and SPE of linear PCA, of rows in units of the training rows' standard deviations."""
+    mean, unit = X.mean(axis=0), X.std(axis=0)
+    Z, N = (X - mean) / unit, (new - mean) / unit
+    values, axes = np.linalg.eigh(np.cov(Z.T))
+    axes, values = axes[:, ::-1][:, :n_components], values[::-1][:n_components]
+    Y = N @ axes
+    return np.column_stack([(Y**2 / values).sum(axis=1), ((N - Y @ axes.T) ** 2).sum(axis=1)])
