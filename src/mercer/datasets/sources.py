@@ -141,4 +141,14 @@ SOURCES: dict[str, Source] = {
     "cardio": _outliers("cardio", 1831, 21, _PYOD.format("cardio")),
     "musk": _outliers("musk", 3062, 166, _PYOD.format("musk")),
     "odds_mnist": _outliers("mnist", 7603, 100, _PYOD.format("mnist")),
+    "skab": Source(
+        "skab_valve1.npz",
+        "SKAB valve1, 16 runs of a water circuit",
+        (
+            "X (18160, 8): one row per second",
+            "y (18160,): 1 for an anomaly, 0 for the others",
+            "series (18160,): number of the run",
+        ),
+        "SKAB v0.9; on GitHub waico/SKAB, data/valve1",
+    ),
 }
