@@ -219,10 +219,15 @@ def test_columns_that_drift_are_left_out(rng):
     frame = pd.DataFrame(X, columns=[f"v{i}" for i in range(10)])
     monitor = ProcessMonitor().fit(frame[:400])
     assert np.flatnonzero(monitor.drifting_).tolist() == [4]
-    assert "not known from these rows: v4." in monitor.summary()
+    assert "hardly known from these rows: v4." in monitor.summary()
     moved = frame[400:].copy()
-    moved["v4"] += 1e6
-    assert np.array_equal(monitor.p_values(moved), monitor.p_values(frame[400:]))
+    moved["v4"] += 3.0 * frame["v4"][:400].std()
+    before, after = monitor.verdicts(frame[400:]), monitor.verdicts(moved)
+    assert np.array_equal(before.t2, after.t2)
+    assert np.array_equal(before.spe, after.spe)
+    moved["v4"] += 1e9
+    assert set(monitor.verdicts(moved).which) == {"level"}
+    assert (monitor.contributions(moved).argmax(axis=1) == 4).all()
     kept = ProcessMonitor(drifting="keep").fit(frame[:400])
     assert kept.predict(moved)[-1] == -1
     walks = np.cumsum(rng.standard_normal((400, 3)), axis=0)
@@ -290,3 +295,30 @@ def test_verdicts_cannot_be_changed(X):
     with pytest.raises(ValueError, match="read-only"):
         found.p[0] = 0.5
     assert clone(ProcessMonitor(persist=(2, 3))).persist == (2, 3)
+
+
+# -- why -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lags", [0, 1])
+def test_the_variable_with_the_fault_contributes_most(lags):
+    first = []
+    for seed in (4, 8, 20):
+        normal, faulty = (vector_autoregression(700, seed, fault, 500, 3.0) for fault in (None, "sensor"))
+        variable = int(np.abs(faulty - normal).max(axis=0).argmax())
+        monitor = ProcessMonitor(lags=lags).fit(faulty[:400])
+        rows = faulty[400:]
+        found = monitor.verdicts(rows).alarm & (np.arange(300) >= 100)
+        assert found.sum() >= 50
+        first += (monitor.contributions(rows)[found].argmax(axis=1) == variable).tolist()
+    assert np.mean(first) >= 0.9
+
+
+def test_contributions_have_the_columns_of_the_rows_and_begin_anew_after_a_gap(frame):
+    monitor = ProcessMonitor(lags=1, smoothing=0.3).fit(frame[:N])
+    later = frame[N:].copy()
+    later.index = later.index.where(np.arange(len(later)) < 100, later.index + pd.Timedelta("1h"))
+    found = monitor.contributions(later)
+    assert found.shape == later.shape
+    assert (found >= 0).all()
+    assert_allclose(monitor.contributions(later[100:]), found[100:], atol=1e-12)

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
+from scipy.stats import t as student
 
 from mercer.monitoring.charts import Chart, weight_for
+from mercer.monitoring.contributions import reductions
 from mercer.monitoring.dependence import (
     autocorrelation,
     correlation_time,
@@ -17,6 +19,7 @@ from mercer.monitoring.dependence import (
 )
 from mercer.monitoring.folds import contiguous_folds, gap_of
 from mercer.monitoring.lags import lags_left, with_lags
+from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Dependence, Limits, upper_limit
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.times import seconds_of
@@ -182,3 +185,30 @@ def test_periods():
     for wrong in ("1 year", "", 5, "0D"):
         with pytest.raises(ValueError, match="A period is a number"):
             seconds_of(wrong)
+
+
+@given(SEEDS, st.integers(1, 5), st.integers(1, 8))
+def test_contributions_to_a_square_are_those_of_the_textbook(seed, d, n):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((d + 2, d))
+    M, X = A.T @ A, 3.0 * rng.standard_normal((n, d))
+    found = reductions(lambda rows: np.einsum("ij,jk,ik->i", rows, M, rows), X, np.zeros(d), np.ones(d), d)
+    expected = [[textbook.reduction_of_square(M, x, j) for j in range(d)] for x in X]
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-8 * np.abs(X).max() ** 2 * np.abs(M).max())
+
+
+def test_all_lags_of_a_variable_move_together():
+    X = np.array([[5.0, 1.0, 5.0, 1.0]])  # two variables, one lag
+    found = reductions(lambda rows: (rows**2).sum(axis=1), X, np.zeros(4), np.ones(4), 2)
+    assert_allclose(found, [[50.0, 2.0]], rtol=1e-9)
+
+
+def test_levels_are_judged_by_students_distribution(rng):
+    X = autoregression(400, 0.95, rng)[:, None]
+    levels = Levels.of(X)
+    independent = float(levels.freedom[0]) + 1.0
+    assert independent == pytest.approx(400 / (2 * correlation_time(X[:, 0])))
+    new = X.mean() + X.std() * np.array([[0.0], [2.0], [-5.0]])
+    expected = [textbook.level_p_value(x, X.mean(), X.std(), independent, student.pdf) for x in new[:, 0]]
+    assert_allclose(levels.p_values(new), expected, atol=1e-6)
+    assert Levels.of(X[:, :0]).p_values(new[:, :0]).tolist() == [1.0, 1.0, 1.0]

@@ -6,8 +6,11 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
+import mercer
 from mercer import plots
 from mercer.errors import MissingExtraError
 
@@ -74,3 +77,21 @@ mercer.plots.spectrum(types.SimpleNamespace(explained_variance_ratio_=np.ones(2)
 assert "matplotlib.pyplot" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.png")], check=False).returncode == 0
+
+
+def test_a_monitor_is_drawn_with_limits_bands_and_contributions(rng):
+    rows = rng.standard_normal((340, 4))
+    rows[300:320, 2] += 30.0
+    frame = pd.DataFrame(rows, columns=list("abcd"), index=pd.date_range("2024-01-01", periods=340, freq="1h"))
+    process = mercer.ProcessMonitor().fit(frame[:250])
+    figure = plots.monitor(process, frame[250:])
+    t2, spe, heat = figure.axes[:3]
+    verdicts = process.verdicts(frame[250:])
+    assert len(t2.patches) == len(spe.patches) == len(verdicts.episodes()) > 0
+    assert_allclose(t2.lines[0].get_ydata(), verdicts.t2 / process.limits()[0])
+    assert t2.lines[1].get_ydata()[0] == 1.0
+    drawn = np.asarray(heat.collections[0].get_array())
+    assert drawn.shape == (4, 90)
+    assert (drawn[:, 55:68].argmax(axis=0) == 2).all()
+    assert [label.get_text() for label in heat.get_yticklabels()] == list("abcd")
+    assert process.judge(frame[250:251]).time[0] == frame.index[250]  # the stream was not begun

@@ -74,3 +74,15 @@ def t2_and_spe(X: np.ndarray, new: np.ndarray, n_components: int) -> np.ndarray:
     axes, values = axes[:, ::-1][:, :n_components], values[::-1][:n_components]
     Y = N @ axes
     return np.column_stack([(Y**2 / values).sum(axis=1), ((N - Y @ axes.T) ** 2).sum(axis=1)])
+
+
+def reduction_of_square(M: np.ndarray, x: np.ndarray, variable: int) -> float:
+    """The largest fall of x^T M x by a change of one variable: (e^T M x)^2 / (e^T M e) [alcala2009]."""
+    return float((M[variable] @ x) ** 2 / M[variable, variable])
+
+
+def level_p_value(x: float, mean: float, spread: float, independent: float, density) -> float:
+    """Two-sided probability of Student's distribution beyond (x - mean) / (s (1 + 1 / m)^(1/2)), by summation."""
+    z = abs(x - mean) / (spread * np.sqrt(1.0 + 1.0 / independent))
+    grid = np.linspace(0.0, z, 20001)
+    return 1.0 - 2.0 * float(np.trapezoid(density(grid, independent - 1.0), grid))

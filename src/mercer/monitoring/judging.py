@@ -1,5 +1,6 @@
 """The part of `ProcessMonitor` that judges rows: the stream, rows on their own, limits and summary."""
 
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, IntArray
 from mercer.estimators.validation import check_rows
 from mercer.monitoring.charts import Chart
+from mercer.monitoring.contributions import reductions, smoothed_rows
+from mercer.monitoring.lags import complete, with_lags
+from mercer.monitoring.levels import SHARE, Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.report import summary_of
 from mercer.monitoring.stream import Course, Memory, follow
-from mercer.monitoring.times import times_of
+from mercer.monitoring.times import starts_of, times_of
 from mercer.monitoring.verdicts import Verdicts
 from mercer.outliers.state import Judge
 
@@ -27,6 +31,7 @@ class StreamJudging:
     lags_: int
     _chart: Chart
     _judge: Judge
+    _levels: Levels
     _limits: Limits
     _memory: Memory
     _step: float | None
@@ -38,6 +43,12 @@ class StreamJudging:
     def _kept(self) -> IntArray:
         """The columns that are used."""
         return np.flatnonzero(~self.drifting_)
+
+    def _course(self) -> Course:
+        return Course(
+            self._judge, self._chart, self._limits, self._levels, self._kept, np.flatnonzero(self.drifting_),
+            self.alpha_, self.lags_, self._pair(),
+        )  # fmt: skip
 
     @property
     def _longest(self) -> float:
@@ -72,6 +83,21 @@ class StreamJudging:
         verdicts, self._memory = self._followed(X, getattr(self, "_memory", None))
         return verdicts
 
+    def verdicts(self, X: Any) -> Verdicts:
+        """Judge rows as a stream of their own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order of time. The stream of `judge` is not changed.
+
+        Returns
+        -------
+        Verdicts
+            A table with one line per row: time, t2, spe, p, alarm and which.
+        """
+        return self._followed(X, None)[0]
+
     def reset(self) -> Self:
         """Begin a new stream: forget the rows judged so far, and nothing that was learned.
 
@@ -97,7 +123,7 @@ class StreamJudging:
         ndarray of shape (n_samples,)
             -1 or +1 for each row.
         """
-        return np.where(self._followed(X, None)[0].alarm, -1, 1)
+        return np.where(self.verdicts(X).alarm, -1, 1)
 
     def p_values(self, X: Any) -> Array:
         """Return the smallest rate of false alarms at which each row raises an alarm, as a stream of their own.
@@ -112,19 +138,70 @@ class StreamJudging:
         ndarray of shape (n_samples,)
             The p-values; 1 for rows that cannot be judged because previous rows are missing.
         """
-        return self._followed(X, None)[0].p
+        return self.verdicts(X).p
 
-    def _followed(self, X: Any, memory: Memory | None) -> tuple[Verdicts, Memory]:
+    def _checked(self, X: Any) -> tuple[Any, Array]:
+        """Return the times of rows, or None, and the rows."""
         check_is_fitted(self)
         times = times_of(X)
-        rows = np.asarray(check_rows(self, X, reset=False, sparse=False), np.float64)[:, self._kept]
-        memory = Memory.fresh(rows.shape[1]) if memory is None else memory
+        return times, np.asarray(check_rows(self, X, reset=False, sparse=False), np.float64)
+
+    def _followed(self, X: Any, memory: Memory | None) -> tuple[Verdicts, Memory]:
+        times, rows = self._checked(X)
+        memory = Memory.fresh(len(self._kept)) if memory is None else memory
         if times is not None and memory.time is not None and times[0] < memory.time:
             raise ValueError(
                 "The first row of X is older than the last row judged before. Call reset() for a new stream."
             )
-        course = Course(self._judge, self._chart, self._limits, self.alpha_, self.lags_, self._pair())
-        return follow(course, rows, times, self._longest, memory)
+        return follow(self._course(), rows, times, self._longest, memory)
+
+    def contributions(self, X: Any) -> Array:
+        """Return how much each variable contributes to T2 and SPE of each row, as a stream of their own.
+
+        The index is T2 divided by its limit plus SPE divided by its limit. A contribution is the amount by which the
+        index would fall if this variable, at all lags, had the best other value [alcala2009]_. Contributions are
+        smoothed as the statistics are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order of time. The stream of `judge` is not changed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The contributions, at least 0. Those of columns that drift are squared deviations in units of their limits.
+
+        References
+        ----------
+        .. [alcala2009] C. F. Alcala and S. J. Qin, Reconstruction-based contribution for process monitoring, Automatica
+           45, 2009.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import ProcessMonitor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> monitor = ProcessMonitor().fit(X)
+        >>> monitor.contributions(X[:20] + [0.0, 9.0, 0.0])[-1].argmax().item()
+        1
+        """
+        times, rows = self._checked(X)
+        starts = starts_of(times, self._longest, len(rows))
+        lagged = with_lags(rows[:, self._kept], self.lags_, starts)
+        known = complete(lagged)
+        found = np.full(rows.shape, np.nan)
+        weights = 1.0 / np.maximum(self.limits(), np.finfo(float).tiny)
+        used = np.isin(np.arange(2), self._chart.used)
+        scaling = self._judge.scaling
+        found[np.ix_(known, self._kept)] = reductions(
+            lambda some: np.asarray(self._judge(some) @ (weights * used)),
+            lagged[known], scaling.mean, scaling.unit, len(self._kept),
+        )  # fmt: skip
+        edges = [*np.flatnonzero(starts).tolist(), len(rows)]
+        found = np.vstack([smoothed_rows(found[a:b], self._chart.weight) for a, b in pairwise(edges)])
+        found[:, self.drifting_] = self._levels.contributions(rows[:, self.drifting_], SHARE * self.alpha_)
+        return found
 
     def limits(self, alpha: float | None = None) -> Array:
         """Return the limits of T2 and SPE, as they are shown in verdicts.
@@ -140,7 +217,8 @@ class StreamJudging:
             The limit of T2 and the limit of SPE. With persist=1, a row raises an alarm if one of them is reached.
         """
         check_is_fitted(self)
-        return self._chart.limits(self._limits.at(self.alpha_ if alpha is None else alpha))
+        rate = self._course().model_share * (self.alpha_ if alpha is None else alpha)
+        return self._chart.limits(self._limits.at(rate))
 
     def summary(self) -> str:
         """Return what was learned and chosen, in words.

@@ -19,8 +19,9 @@ from mercer.monitoring.dependence import wandering
 from mercer.monitoring.folds import gap_of
 from mercer.monitoring.judging import StreamJudging
 from mercer.monitoring.lags import complete, lags_left, with_lags
+from mercer.monitoring.levels import Levels
 from mercer.monitoring.rates import pair_of, rate_of
-from mercer.monitoring.times import times_of, typical_step
+from mercer.monitoring.times import starts_of, times_of, typical_step
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
 from mercer.tables.scaling import Scaling
@@ -66,9 +67,11 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
     persist : int or tuple of (int, int), default=1
         (k, m): an alarm needs k of the last m rows above the limit. An int k is (k, k). Limits are computed for it.
     drifting : {"auto", "keep"}, default="auto"
-        What is done with columns whose level is not known from the training rows. "auto": columns with fewer than 20
-        independent values, for which a unit root is not rejected at 5 % (augmented Dickey-Fuller test), are left out;
-        see `drifting_`. If all columns are of this kind, all are kept. "keep": all columns are used.
+        What is done with columns whose level is hardly known from the training rows: those with fewer than 5
+        independent values, and those with fewer than 20 for which a unit root is not rejected at 5 % (augmented
+        Dickey-Fuller test); see `drifting_`. "auto": they are left out of T2 and SPE, and raise an alarm of their own
+        kind ("level") where they are further from their mean than so few independent values explain; a tenth of alpha
+        is left to these alarms. If all columns are of this kind, all are kept. "keep": all columns are used.
     gap : int or "auto", default="auto"
         Number of rows that are left out on both sides of each held-out part. "auto": twice the median autocorrelation
         time of the columns, at most a fifth of the rows.
@@ -90,7 +93,7 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
     n_effective_ : float
         The effective number of training rows: so many independent rows would tell as much about T2 and SPE.
     drifting_ : ndarray of bool of shape (n_features,)
-        The columns that are left out because they drift.
+        The columns that are left out of T2 and SPE because they drift.
     lags_ : int
         The number of lags in use.
     smoothing_ : float
@@ -224,9 +227,10 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         self.alpha_ = rate_of(self.alpha, self.arl0, self.false_alarms_per, self._step)
         rng = generator(self.random_state)
         self.drifting_ = self._drifting(rows)
+        self._levels = Levels.of(rows[:, self.drifting_])
         rows = rows[:, self._kept]
         scaled = Scaling.of(rows, self.standardize)(rows)
-        starts = self._starts(times, len(rows))
+        starts = starts_of(times, self._longest, len(rows))
         self.lags_ = lags_left(scaled, starts) if isinstance(self.lags, str) else int(self.lags)
         lagged = with_lags(rows, self.lags_, starts)
         known = complete(lagged)
@@ -280,14 +284,6 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
     def _drifting(self, X: Array) -> npt.NDArray[np.bool_]:
         found = wandering(X) if self.drifting == "auto" else np.zeros(X.shape[1], bool)
         return np.zeros_like(found) if found.all() else found
-
-    def _starts(self, times: Any, n: int) -> npt.NDArray[np.bool_]:
-        """Return at which rows a segment without a gap in time begins, (n,)."""
-        starts = np.zeros(n, bool)
-        starts[0] = True
-        if times is not None:
-            starts[1:] = np.diff(times) > self._longest
-        return starts
 
     def _require_rows(self, known: int, n: int) -> None:
         if known < _LEAST_ROWS:

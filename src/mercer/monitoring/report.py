@@ -17,7 +17,7 @@ def summary_of(monitor: Any) -> str:
     if monitor.lags_:
         lines.insert(2, f"Lags: {monitor.lags_} previous rows stand beside each row.")
     if monitor.drifting_.any():
-        lines.append(f"Left out, because their level is not known from these rows: {_names_of(monitor)}.")
+        lines.append(f"Judged only by their levels, which are hardly known from these rows: {_names_of(monitor)}.")
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 from mercer.monitoring.charts import Chart
+from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.stream import Memory
 from mercer.outliers.scores import ScoreModel
@@ -14,7 +15,7 @@ _PLAIN = (
     "alpha_", "drifting_", "lags_", "gap_", "smoothing_", "n_effective_", "n_components_", "kernel_", "choice_",
     "n_samples_seen_", "n_features_in_", "feature_names_in_", "_step",
 )  # fmt: skip
-_PARTS = {"_chart": Chart, "_limits": Limits, "_memory": Memory}
+_PARTS = {"_chart": Chart, "_limits": Limits, "_levels": Levels, "_memory": Memory}
 
 
 def as_state(monitor: Any) -> dict[str, Any]:

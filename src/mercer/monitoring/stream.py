@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.monitoring.charts import STATISTICS, Chart
 from mercer.monitoring.lags import complete, with_lags
+from mercer.monitoring.levels import SHARE, Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.verdicts import Verdicts
@@ -24,14 +25,14 @@ class Memory:
 
     rows: Array  # (at most lags, d): the last rows of the segment
     smoothed: Array  # (2,)
-    recent: Array  # (at most m - 1,): numbers that decided, for alarms that need several rows
+    recent: Array  # (at most m - 1, 2): what decided, by T2 or SPE and by levels, for alarms that need several rows
     count: int = 0  # rows so far
     time: int | None = None  # of the last row, in nanoseconds
 
     @classmethod
     def fresh(cls, d: int) -> "Memory":
         """Return the memory of a stream that has not begun."""
-        return cls(np.empty((0, d)), np.zeros(2), np.empty(0))
+        return cls(np.empty((0, d)), np.zeros(2), np.empty((0, 2)))
 
     def restarted(self) -> "Memory":
         """Return the memory after a gap in time: only the number of rows is kept."""
@@ -45,30 +46,47 @@ class Course:
     judge: Judge
     chart: Chart
     limits: Limits
+    levels: Levels
+    kept: IntArray  # the columns that are judged by the model
+    others: IntArray  # the columns that drift, which are judged by their levels
     alpha: float
     lags: int
     persist: tuple[int, int]  # k of the last m rows
 
+    @property
+    def model_share(self) -> float:
+        """The share of the rate of false alarms that T2 and SPE have; levels have the rest."""
+        return 1.0 - SHARE if len(self.others) else 1.0
+
     def segment(self, X: Array, memory: Memory) -> tuple[dict[str, Any], Memory]:
         """Return the columns of the verdicts for rows without a gap in time, and the memory after them."""
-        scores = self._scores(X, memory.rows)
-        level = self.limits.at(self.alpha)
-        smoothed = self.chart.run(
-            self.chart.standardised(scores), self.chart.weight, memory.smoothed, _HELD * level * self.chart.unit
-        )
+        rows = X[:, self.kept]
+        scores = self._scores(rows, memory.rows)
+        held = _HELD * self.limits.at(self.model_share * self.alpha) * self.chart.unit
+        smoothed = self.chart.run(self.chart.standardised(scores), self.chart.weight, memory.smoothed, held)
         known = ~np.isnan(scores[:, 0])
         deciding = np.where(known, self.chart.decisive(smoothed), -np.inf)
-        k, m = self.persist
-        value = kth_largest(deciding, k, m, memory.recent)
-        alarm = value >= level
+        values = np.column_stack([deciding, -self.levels.p_values(X[:, self.others])])
+        p = self._p_values(values, memory.recent)
         shown = np.where(known[:, None], self.chart.as_scores(smoothed), np.nan)
-        names = np.where(alarm, np.array(STATISTICS)[self.chart.deciding(smoothed)], "")
-        columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": self.limits.p_values(value), "alarm": alarm}
-        return {**columns, "which": names}, self._after(X, smoothed, deciding, memory)
+        cause = np.where(p[:, 1] < p[:, 0], len(STATISTICS), self.chart.deciding(smoothed))
+        alarm = p.min(axis=1) <= self.alpha
+        columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": p.min(axis=1), "alarm": alarm}
+        names = np.where(alarm, np.array([*STATISTICS, "level"])[cause], "")
+        return {**columns, "which": names}, self._after(rows, smoothed, values, memory)
 
-    def _after(self, X: Array, smoothed: Array, deciding: Array, memory: Memory) -> Memory:
+    def _p_values(self, values: Array, recent: Array) -> Array:
+        """Return p by T2 and SPE and p by levels, (n, 2), each with regard to its share of the rate."""
+        k, m = self.persist
+        of_model = self.limits.p_values(kth_largest(values[:, 0], k, m, recent[:, 0])) / self.model_share
+        of_levels = np.ones(len(values))
+        if len(self.others):
+            of_levels = np.minimum(-kth_largest(values[:, 1], k, m, recent[:, 1]) / SHARE, 1.0)
+        return np.minimum(np.column_stack([of_model, of_levels]), 1.0)
+
+    def _after(self, X: Array, smoothed: Array, values: Array, memory: Memory) -> Memory:
         rows = np.vstack([memory.rows, X])
-        recent = np.concatenate([memory.recent, deciding])
+        recent = np.vstack([memory.recent, values])
         kept = self.persist[1] - 1
         return Memory(
             rows[len(rows) - min(self.lags, len(rows)) :].copy(),

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}  # in seconds
 _PERIOD = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)?\s*([a-zA-Z]+)\s*")
@@ -22,6 +23,15 @@ def times_of(X: Any) -> Any:
             "The times of X are not in order: a monitor needs rows in the order of time. Use X.sort_index()."
         )
     return found
+
+
+def starts_of(times: Any, longest: float, n: int) -> npt.NDArray[np.bool_]:
+    """Return at which of n rows a segment without a gap in time begins, (n,)."""
+    starts = np.zeros(n, bool)
+    starts[0] = True
+    if times is not None:
+        starts[1:] = np.diff(times) > longest
+    return starts
 
 
 def typical_step(times: Any) -> float | None:

@@ -26,7 +26,7 @@ class Verdicts:
     alarm : ndarray of bool of shape (n_samples,)
         Whether the row raises an alarm.
     which : ndarray of str of shape (n_samples,)
-        The statistic that raises the alarm, "t2" or "spe"; empty where there is none.
+        What raises the alarm: "t2", "spe", or "level" for a column that drifts; empty where there is no alarm.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from mercer.plots.hebbian import mode_decay
 from mercer.plots.images import denoising, image_grid
 from mercer.plots.incremental import distance_curves, score_contours, stream_history
 from mercer.plots.model import scores, spectrum
+from mercer.plots.monitoring import monitor
 from mercer.plots.motion import stick_figures
 from mercer.plots.outlier import control_chart, precision_recall, principal_spaces
 from mercer.plots.robust import sample_weights
@@ -19,6 +20,7 @@ __all__ = [
     "distance_curves",
     "image_grid",
     "mode_decay",
+    "monitor",
     "precision_recall",
     "principal_spaces",
     "roc_curves",

@@ -1,0 +1,93 @@
+"""Figures of monitoring: a control chart over time with alarms as bands, and contributions as a heat map."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.plots.canvas import ACCENT, INK, canvas
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WARM = "#d1495b"
+_MOST = 30  # variables in the heat map: those with the largest contributions
+
+
+def monitor(
+    monitor: Any,  # a fitted `ProcessMonitor`
+    X: Any,
+    *,
+    figure: "Figure | None" = None,
+) -> "Figure":
+    """Draw T2 and SPE of rows over time with their limits, alarms as bands, and contributions as a heat map.
+
+    The rows are judged as a stream of their own; that of `judge` is not changed. Statistics are in units of their
+    limits. Of many variables, the 30 with the largest contributions are shown.
+
+    Parameters
+    ----------
+    monitor : ProcessMonitor
+        A fitted monitor.
+    X : array-like of shape (n_samples, n_features)
+        Rows in the order of time. The index of a data frame tells their times if it is a DatetimeIndex.
+    figure : matplotlib.figure.Figure or None, default=None
+        The figure to draw in. None: a new one, which needs no display.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; `figure.savefig(path)` writes it to a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> process = mercer.ProcessMonitor().fit(X[:200])
+    >>> figure = mercer.plots.monitor(process, X[200:])
+    >>> [axes.get_ylabel() for axes in figure.axes[:2]]
+    ['T2 / limit', 'SPE / limit']
+    """
+    figure = canvas(figure, 9, 6)
+    verdicts, limits = monitor.verdicts(X), monitor.limits()
+    rows = figure.add_gridspec(3, 1, height_ratios=(1, 1, 1.6))
+    first = None
+    for i, (name, values) in enumerate((("T2", verdicts.t2), ("SPE", verdicts.spe))):
+        axes = first = figure.add_subplot(rows[i], sharex=first)
+        _chart(axes, verdicts, values / limits[i], f"{name} / limit")
+    figure.axes[0].set_title(_title(verdicts), loc="left", fontsize=9, color=INK)
+    _heat_map(figure, figure.add_subplot(rows[2], sharex=first), verdicts.time, monitor, X)
+    return figure
+
+
+def _title(verdicts: Any) -> str:
+    alarms, episodes = int(verdicts.alarm.sum()), len(verdicts.episodes())
+    return f"{alarms:,} of {len(verdicts):,} rows raise an alarm, in {episodes:,} episodes"
+
+
+def _chart(axes: Any, verdicts: Any, values: Array, name: str) -> None:
+    """Draw one statistic with its limit at 1, and bands where there are alarms."""
+    edge = np.median(np.diff(verdicts.time)) / 2 if len(verdicts) > 1 else 0
+    for start, end in verdicts.episodes():
+        axes.axvspan(start - edge, end + edge, color=_WARM, alpha=0.25, linewidth=0)
+    axes.plot(verdicts.time, values, color=ACCENT, linewidth=0.9)
+    axes.axhline(1.0, color=INK, linewidth=0.8, linestyle="--")
+    axes.set_ylabel(name, fontsize=9)
+    axes.set_ylim(0.0, max(1.5, 1.05 * float(np.nanmax(values, initial=0.0))))
+    axes.tick_params(labelsize=8, labelbottom=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.0)
+
+
+def _heat_map(figure: Any, axes: Any, time: Any, monitor: Any, X: Any) -> None:
+    """Draw the contributions of the variables over time."""
+    values = monitor.contributions(X)
+    shown = np.sort(np.argsort(-values.max(axis=0), kind="stable")[:_MOST])
+    names = getattr(monitor, "feature_names_in_", [f"column {i}" for i in range(values.shape[1])])
+    image = axes.pcolormesh(time, np.arange(len(shown)), values[:, shown].T, cmap="Reds", vmin=0.0, shading="nearest")
+    axes.set_yticks(np.arange(len(shown)), [str(names[i]) for i in shown], fontsize=7)
+    axes.invert_yaxis()
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlabel("time" if time.dtype.kind == "M" else "row", fontsize=9)
+    figure.colorbar(image, ax=axes, pad=0.01).set_label("contribution", fontsize=8)
