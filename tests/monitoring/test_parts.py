@@ -211,4 +211,8 @@ def test_levels_are_judged_by_students_distribution(rng):
     new = X.mean() + X.std() * np.array([[0.0], [2.0], [-5.0]])
     expected = [textbook.level_p_value(x, X.mean(), X.std(), independent, student.pdf) for x in new[:, 0]]
     assert_allclose(levels.p_values(new), expected, atol=1e-6)
+    twice = np.repeat(new, 2, axis=1)
+    assert_allclose(
+        Levels.of(np.repeat(X, 2, axis=1)).p_values(twice), np.minimum(2.0 * np.array(expected), 1.0), atol=1e-6
+    )
     assert Levels.of(X[:, :0]).p_values(new[:, :0]).tolist() == [1.0, 1.0, 1.0]
