@@ -14,8 +14,8 @@ from mercer.monitoring.dependence import correlation_time, time_of_squares
 from mercer.monitoring.folds import contiguous_folds
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.persistence import kth_largest
+from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
-from mercer.outliers.state import Judge
 from mercer.tables.scaling import Scaling
 
 Fitter = Callable[[Array], ScoreModel]  # from scaled rows to a model of T2 and SPE

@@ -18,7 +18,7 @@ from mercer.monitoring.report import summary_of
 from mercer.monitoring.stream import Course, Memory, follow
 from mercer.monitoring.times import starts_of, times_of
 from mercer.monitoring.verdicts import Verdicts
-from mercer.outliers.state import Judge
+from mercer.outliers.panel import Judge
 
 _LONGEST = 5.0  # steps: where two rows are further apart, there is a gap in time
 

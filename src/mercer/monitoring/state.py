@@ -7,8 +7,8 @@ from mercer.monitoring.charts import Chart
 from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.stream import Memory
+from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
-from mercer.outliers.state import Judge
 from mercer.tables.scaling import Scaling
 
 _PLAIN = (

@@ -13,7 +13,7 @@ from mercer.monitoring.levels import SHARE, Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.verdicts import Verdicts
-from mercer.outliers.state import Judge
+from mercer.outliers.panel import Judge
 
 _BLOCK = 64  # rows are judged in blocks of this size, filled up: so a row alone gives the same bits as among others
 _HELD = 4.0  # times its limit: a smoothed value rises no higher, so that an alarm ends soon after its cause
