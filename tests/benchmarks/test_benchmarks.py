@@ -46,7 +46,9 @@ def test_ratios_are_taken_round_by_round_against_the_fastest_peer():
 def test_the_slowest_can_stand_first():
     objective = Objective("o", "how long?", {"d": list}, [], worst_first=True)
     records = [record("ours", [2.0]), record("peer", [1.0], peer=True), record("slow", [9.0])]
-    table = report.lines(objective, records)[-3:]
+    *table, _, ours, slow = report.lines(objective, records)[-6:]
+    assert ours == "- ours: median of 1 ratios 0.50, least 0.50, 1 below 1"
+    assert slow.startswith("- slow: median of 1 ratios 0.11")
     assert [line.split("|")[2].strip() for line in table] == ["slow", "ours", "peer (peer)"]
 
 

@@ -161,13 +161,20 @@ def test_the_display_is_gone_at_the_end(terminal):
     assert display._bars is None
 
 
-def test_the_detector_tells_of_its_models_and_keeps_no_display():
+@pytest.mark.parametrize(
+    ("n", "told", "stages"),
+    [
+        (200, [(1, 4), (2, 4), (3, 4), (4, 4)], {"models fitted"}),  # one model after the other
+        (400, [(4, 4)], {"krylov", "models fitted"}),  # all together, from one kernel matrix
+    ],
+)
+def test_the_detector_tells_of_its_models_and_keeps_no_display(n, told, stages):
     detector, history = mercer.KernelOutlierDetector(n_folds=3, random_state=0), History()
     detector.observers = (history,)
-    detector.fit(X)
+    detector.fit(X[:n])
     steps = [(event.step, event.total) for event in history.events if event.stage == "models fitted"]
-    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert {event.stage for event in history.events} == {"models fitted"}  # so few rows need no passes
+    assert steps == told
+    assert {event.stage for event in history.events} == stages
     assert "observers" not in vars(detector.estimator_)
 
 

@@ -498,3 +498,18 @@ def test_arpack_that_misses_a_copy_is_found_out():
     assert extreme_ritz_values(K, vectors[:, [0, 2]])[1] == pytest.approx(2.0)
     found = leading_pairs_by_arpack(K, 2, start)
     assert found is None or found[0] == pytest.approx([2.0, 2.0])
+
+
+def test_a_rough_operator_gives_a_start_and_changes_nothing_else():
+    true = np.r_[np.linspace(3, 1, 30), np.linspace(0.5, 0, 270)]
+    K = with_spectrum(true)
+    exact, rough = operator_of(K), operator_of(K.astype(np.float32).astype(np.float64))
+    plain, helped = (solve(exact, 12, EigenOptions("krylov", rough=first)) for first in (None, rough))
+    assert_allclose(helped.values, true[:12], rtol=1e-14, atol=1e-14)
+    assert np.linalg.norm(K @ helped.vectors - helped.vectors * helped.values, axis=0).max() < 3e-9
+    products = []
+    counted = operator_of(K)
+    multiply = counted.matmul
+    counted.matmul = lambda V: products.append(V.shape[1]) or multiply(V)
+    solve(counted, 12, EigenOptions("krylov", rough=rough))
+    assert len(products) < 0.6 * plain.n_iter

@@ -22,6 +22,7 @@ _SMALLEST_BASIS = 48  # a smaller basis saves nothing
 _QUICK_BASIS = 24  # up to this size the projected problem is solved after every step
 _MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem
 _FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
+_NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
 _EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
 
 Product = Callable[[Array], Array]
@@ -37,6 +38,7 @@ class KrylovResult:
     lowest: float  # the smallest Ritz value: an upper bound of the smallest eigenvalue
     n_iter: int
     converged: bool
+    next_vectors: Array = field(default_factory=lambda: np.empty((0, 0)))  # (n, b), the Ritz vectors after the wanted
 
 
 @dataclass
@@ -165,7 +167,7 @@ class _Progress:
         self.next = step + int(np.clip(0.7 * missing, 1, _MOST_BLIND_STEPS))
         self.total = step + int(np.ceil(missing)) if rate > 0 else None
         self.worst, self.best, self.last = worst, min(self.best, worst), step
-        return worst <= goal or (self.stalled >= 2 and worst <= 1e3 * reachable)
+        return worst <= goal or (self.stalled >= 2 and worst <= _NEARLY * reachable)
 
 
 def block_krylov(
@@ -210,8 +212,10 @@ def block_krylov(
             if basis.must_restart():
                 kept = _order(ritz.values, select)[: n_pairs + block]
                 basis.restart(ritz.values[kept], ritz.rotation[:, kept])
-    vectors = basis.Q[:finished].T @ ritz.rotation[:, ritz.wanted]
-    return KrylovResult(ritz.values[ritz.wanted], vectors, residuals, lowest, step, converged)
+    order = _order(ritz.values, select)[: n_pairs + block]
+    vectors = basis.Q[:finished].T @ ritz.rotation[:, order]
+    values, vectors, further = ritz.values[ritz.wanted], vectors[:, :n_pairs], vectors[:, n_pairs:]
+    return KrylovResult(values, vectors, residuals, lowest, step, converged, further)
 
 
 def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:

@@ -26,6 +26,10 @@ _COMPUTED_BLOCK = 16  # where every pass computes the tiles again, fewer passes 
 _ONE_THREAD_ROWS = 500  # up to here one BLAS thread is as fast as several, and much faster on a busy machine
 # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 _WORKING_RESIDUAL = 1e-9
+_LONGEST_SUM = (
+    85.0  # rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
+)
+_ROUGH_RESIDUAL = 1e-6  # what float32 reaches
 _KRYLOV_STEPS = 200
 
 
@@ -40,6 +44,7 @@ class EigenOptions:
     rng: Any = None  # numpy Generator or RandomState for the start; None: always the same start
     positive: bool = False  # whether the operator is known to be positive semi-definite
     costly: bool = False  # whether every product computes the kernel values again
+    rough: Operator | None = None  # nearly the same operator with quicker products, whose eigenvectors are the start
 
 
 @dataclass(frozen=True)
@@ -136,15 +141,26 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
     n = operator.shape[0]
     block = min(n, _block_width(n_pairs, options.costly))
     randomized = options.solver == "randomized"
+    start, before = _rng(options).standard_normal((n, block)), 0
+    if options.rough is not None and not randomized:
+        start, before = _rough_start(options.rough, start, n_pairs, channel)
     found = block_krylov(
         operator.matmul,
-        _rng(options).standard_normal((n, block)),
+        start,
         n_pairs,
         **krylov_limits(operator, options),
         select="modulus" if randomized else "largest",
         channel=channel,
     )
+    found = replace(found, n_iter=found.n_iter + before)
     return krylov_spectrum(found, warn=not randomized)
+
+
+def _rough_start(rough: Operator, start: Array, n_pairs: int, channel: Channel) -> tuple[Array, int]:
+    """Return approximate eigenvectors as a start, with some more beside the wanted ones, and the number of passes."""
+    limits = krylov_limits(rough, EigenOptions(tol=_ROUGH_RESIDUAL))
+    found = block_krylov(rough.matmul, start, n_pairs, **limits, channel=channel)
+    return np.hstack([found.vectors, found.next_vectors[:, :_BLOCK]]), found.n_iter
 
 
 def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
@@ -152,7 +168,7 @@ def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
     given = options.solver == "randomized" and options.power is not None
     return {
         "tol": options.tol or _WORKING_RESIDUAL,
-        "floor": _eps(operator) * np.sqrt(operator.shape[0]),
+        "floor": _eps(operator) * min(np.sqrt(operator.shape[0]), _LONGEST_SUM),
         "noise": _eps(operator) * operator.largest_entry * np.sqrt(operator.shape[0]),
         "max_iter": (options.power or 0) + 1 if given else options.max_iter or _KRYLOV_STEPS,
     }

@@ -70,6 +70,8 @@ def fit_exact(
         return finished(kernel, points, rows, solve_rows(rows, min(n_components, most)), drop_zeros)
     operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
     options = replace(options, positive=kernel.positive, costly=_is_costly(operator))
+    if options.costly and operator.dtype == np.float64:
+        options = replace(options, rough=_in_float32(kernel, X, n_jobs, center))
     if isinstance(n_components, float):
         spectrum = solve_share(operator, n_components, options, channel)
     else:
@@ -91,6 +93,12 @@ def _is_costly(operator: Operator) -> bool:
     """Tell whether every product computes the kernel values again."""
     source = operator.source if isinstance(operator, CentredOperator) else None
     return isinstance(source, SymmetricTiles) and not source.held
+
+
+def _in_float32(kernel: Kernel, X: Points, n_jobs: int | None, center: bool) -> Operator | None:
+    """Return the operator with kernel values in float32; None where they lose too much."""
+    operator = make_operator(kernel, X, np.float32, n_jobs, center)
+    return operator if operator.dtype == np.float32 else None
 
 
 def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: bool) -> tuple[Array, Array]:
