@@ -20,7 +20,8 @@ from mercer.events import SILENT, Channel
 
 _SMALLEST_BASIS = 48  # a smaller basis saves nothing
 _QUICK_BASIS = 24  # up to this size the projected problem is solved after every step
-_MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem
+_MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem,
+_BLIND_ROWS = 20000  # and so many rows divided by theirs: where products take long, no step may be wasted
 _FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
 _NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
 _EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
@@ -146,6 +147,7 @@ class _Progress:
     tol: float
     floor: float
     noise: float
+    blind: int = 1  # the largest number of steps until the next solution
     worst: float = np.inf
     best: float = np.inf
     stalled: int = 0
@@ -164,7 +166,7 @@ class _Progress:
         self.stalled = self.stalled + taken if worst > 0.5 * self.best else 0
         rate = np.log(self.worst / worst) / taken if 0 < worst < self.worst < np.inf else 0.0
         missing = np.log(worst / goal) / rate if rate > 0 and worst > goal else 1.0
-        self.next = step + int(np.clip(0.7 * missing, 1, _MOST_BLIND_STEPS))
+        self.next = step + int(np.clip(0.7 * missing, 1, self.blind))
         self.total = step + int(np.ceil(missing)) if rate > 0 else None
         self.worst, self.best, self.last = worst, min(self.best, worst), step
         return worst <= goal or (self.stalled >= 2 and worst <= _NEARLY * reachable)
@@ -185,7 +187,8 @@ def block_krylov(
     """Return the leading eigenpairs of the operator; stop by residuals, by stagnation, or after max_iter products."""
     n, block = start.shape
     basis = _Basis.begin(start, min(n, max(20 * block, 3 * n_pairs + 6 * block, _SMALLEST_BASIS)))
-    progress, rng = _Progress(tol, floor, noise), np.random.default_rng(1)
+    blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // n))
+    progress, rng = _Progress(tol, floor, noise, blind), np.random.default_rng(1)
     scale, lowest, width, converged = 0.0, np.inf, block, False
     for step in range(1, max_iter + 1):
         remainder = basis.absorb(product(basis.newest.T).T)
