@@ -715,6 +715,19 @@ def test_few_features_are_solved_without_a_kernel_matrix(kernel, center, n_compo
     assert_allclose(quick.reconstruction_error(Y), dense.reconstruction_error(Y), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:The Krylov solver stopped")
+@pytest.mark.parametrize(
+    "few", [{"eigen_solver": "krylov", "max_iter": 1}, {"eigen_solver": "randomized", "iterated_power": 0}]
+)
+def test_few_steps_still_give_all_components(few, rng):
+    X = rng.standard_normal((300, 30))
+    model = KernelPCA(20, kernel="rbf", **few).fit(X)
+    assert model.n_components_ == 20
+    assert model.n_iter_ == 1
+    exact = KernelPCA(20, kernel="rbf", eigen_solver="dense").fit(X)
+    assert 0.2 * exact.eigenvalues_.sum() < model.eigenvalues_.sum() <= exact.eigenvalues_.sum()
+
+
 def test_rows_whose_squares_overflow_are_refused_by_name():
     X = np.full((10, 2), 1e200)
     X[0] = 0

@@ -138,9 +138,12 @@ def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum
 
 
 def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel) -> Spectrum:
-    n = operator.shape[0]
-    block = min(n, _block_width(n_pairs, options.costly))
+    n, limits = operator.shape[0], krylov_limits(operator, options)
     randomized = options.solver == "randomized"
+    block = _block_width(n_pairs, options.costly)
+    if limits["max_iter"] < _KRYLOV_STEPS:  # few steps must find all pairs
+        block = max(block, n_pairs)
+    block = min(n, block)
     start, before = _rng(options).standard_normal((n, block)), 0
     if options.rough is not None and not randomized:
         start, before = _rough_start(options.rough, start, n_pairs, channel)
@@ -148,7 +151,7 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         operator.matmul,
         start,
         n_pairs,
-        **krylov_limits(operator, options),
+        **limits,
         select="modulus" if randomized else "largest",
         channel=channel,
     )
