@@ -513,3 +513,10 @@ def test_a_rough_operator_gives_a_start_and_changes_nothing_else():
     counted.matmul = lambda V: products.append(V.shape[1]) or multiply(V)
     solve(counted, 12, EigenOptions("krylov", rough=rough))
     assert len(products) < 0.6 * plain.n_iter
+
+
+def test_extreme_values_of_very_large_matrices_do_not_overflow():
+    true = np.r_[np.linspace(3, 1, 30), -0.5]
+    low, high = extreme_ritz_values(1e200 * with_spectrum(true))
+    assert low == pytest.approx(-0.5e200, rel=0.05)
+    assert high == pytest.approx(3e200, rel=0.05)

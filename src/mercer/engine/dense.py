@@ -51,7 +51,8 @@ def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROB
         for _ in range(2):
             w = w - (Q[:size] @ w) @ Q[:size]
             w = w if known is None else w - known @ (w @ known)
-        norm = math.sqrt(w @ w)
+        largest = float(np.abs(w).max()) or 1.0  # squares of large kernel values overflow
+        norm = largest * math.sqrt((w / largest) @ (w / largest))
         if size and norm <= negligible:
             break
         Q[size] = w / norm
