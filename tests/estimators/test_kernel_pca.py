@@ -715,6 +715,16 @@ def test_few_features_are_solved_without_a_kernel_matrix(kernel, center, n_compo
     assert_allclose(quick.reconstruction_error(Y), dense.reconstruction_error(Y), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("n_components", [2, None])
+@pytest.mark.parametrize("n", [50, 300, 1200])
+def test_kernel_values_that_overflow_are_refused_by_every_solver(n, n_components, center, rng):
+    X = 1e120 * rng.standard_normal((n, 4))
+    with pytest.raises(ValueError, match="not finite"):
+        KernelPCA(n_components, kernel="poly", center=center).fit(X)
+
+
 @pytest.mark.filterwarnings("ignore:The Krylov solver stopped")
 @pytest.mark.parametrize(
     "few", [{"eigen_solver": "krylov", "max_iter": 1}, {"eigen_solver": "randomized", "iterated_power": 0}]

@@ -8,8 +8,8 @@ from scipy.sparse.linalg import ArpackError, eigsh
 
 from mercer.arrays import Array
 
-_PROBE_STEPS = 24
-_SEARCH_STEPS = 12
+_PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
+_SEARCH_STEPS = 12  # and those that find a large one
 _TINY = 1e-6  # ARPACK stops too early where eigenvalues are far below 1
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster

@@ -23,7 +23,7 @@ _QUICK_BASIS = 24  # up to this size the projected problem is solved after every
 _MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem,
 _BLIND_ROWS = 20000  # and so many rows divided by theirs: where products take long, no step may be wasted
 _FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
-_NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
+NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
 _EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
 
 Product = Callable[[Array], Array]
@@ -169,7 +169,7 @@ class _Progress:
         self.next = step + int(np.clip(0.7 * missing, 1, self.blind))
         self.total = step + int(np.ceil(missing)) if rate > 0 else None
         self.worst, self.best, self.last = worst, min(self.best, worst), step
-        return worst <= goal or (self.stalled >= 2 and worst <= _NEARLY * reachable)
+        return worst <= goal or (self.stalled >= 2 and worst <= NEARLY * reachable)
 
 
 def block_krylov(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.engine.krylov import NEARLY
 from mercer.events import SILENT, Channel
 
 _BLOCKS, _SMALLEST_BASIS = 12, 64  # blocks of a basis, and vectors at least; then it is restarted
@@ -66,7 +67,7 @@ def batch_krylov(
         worst, reachable = residuals.max(axis=1) / scale, np.maximum(floor, noise / scale)
         channel.emit("krylov", step, None, float(worst.max()))
         stalled, best = np.where(worst > 0.5 * best, stalled + 1, 0), np.minimum(best, worst)
-        converged = (worst <= np.maximum(tol, reachable)) | ((stalled >= 2) & (worst <= 1e3 * reachable))
+        converged = (worst <= np.maximum(tol, reachable)) | ((stalled >= 2) & (worst <= NEARLY * reachable))
         if converged.all() or last:
             break
         test = step + max(1, int(np.log(worst.max() / max(tol, float(reachable.min()))) / _FASTEST))

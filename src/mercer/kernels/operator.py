@@ -222,7 +222,8 @@ class CentredOperator(_CentredMatrix):
     def _product_and_means(self, V: Array) -> Array:
         """Return K V; the first call also computes K w, which then needs no pass of its own."""
         if self._means is not None:
-            return self.source.product(V)
+            product = self.source.product(V)
+            return product if self.center else check_kernel_values(product)
         product, means = self.source.product_with(V, self.weights)
         self._means = check_kernel_values(means)
         return product
@@ -252,7 +253,8 @@ class CentredOperator(_CentredMatrix):
     def dense(self) -> Array:
         """Return K' as a float64 matrix, centred in place; for dense solvers and small problems."""
         K = self.source.dense().astype(np.float64, copy=False)
+        means = check_kernel_values(K @ self.weights)
         if self._means is None:
-            self._means = check_kernel_values(K @ self.weights)
+            self._means = means
         self._centre(K, slice(None), slice(None))
         return K

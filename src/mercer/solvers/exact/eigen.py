@@ -35,7 +35,7 @@ _KRYLOV_STEPS = 200
 
 @dataclass(frozen=True)
 class EigenOptions:
-    """How to solve: the estimator's parameters of the same names."""
+    """How to solve: the estimator's parameters of the same names, and what is known of the operator."""
 
     solver: str = "auto"
     tol: float = 0.0
