@@ -49,8 +49,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     the Nyström method [williams2001]_ for data that arrive in parts. Components are computed from these moments when
     they are asked for. They do not depend on how the rows were cut into chunks. A model can forget old rows, look at a
     window of recent rows only, and be merged with others. Memory is m^2 numbers (and the rows of the window), time is
-    proportional to n m (d + m) for n rows of d features. Float32 rows are twice as fast; components whose share of the
-    first one is below about 1e-3 are then rounding errors.
+    proportional to n m (d + m) for n rows of d features. For float32 rows some rows are measured: where float32 kernel
+    values keep eigenvalues to 1e-6 of the largest they are used, which is faster; otherwise kernel values are float64.
 
     Parameters
     ----------
