@@ -1,5 +1,7 @@
 """Exceptions and warnings that only Mercer raises. Their messages say what is wrong and what to do."""
 
+import inspect
+
 __all__ = [
     "DataFileError",
     "IndefiniteKernelWarning",
@@ -157,3 +159,11 @@ class MissingExtraError(MercerError, ImportError):
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def user_level() -> int:
+    """Return the stack level, for a warning issued by the caller, of the first frame outside of the library."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("mercer.", "sklearn.")):
+        frame, level = frame.f_back, level + 1
+    return max(level, 1)

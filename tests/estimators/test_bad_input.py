@@ -291,3 +291,12 @@ def test_sparse_rows_are_refused_before_the_work_is_done():
     with pytest.raises(NotImplementedError, match="mika"):
         model.fit(sp.csr_matrix(GOOD))
     assert not hasattr(model, "expansion_")
+
+
+@pytest.mark.parametrize("n", [250, 900, 1500])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid"])
+@pytest.mark.parametrize("value", [0.0, 3.7])
+def test_equal_rows_have_no_variation(n, kernel, value):
+    model = KernelPCA(n_components=3, kernel=kernel).fit(np.full((n, 3), value))
+    np.testing.assert_array_equal(model.eigenvalues_, 0.0)
+    assert KernelPCA(kernel=kernel).fit(np.full((n, 3), value)).n_components_ == 0

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer import (
     HebbianKernelPCA,
@@ -59,3 +60,9 @@ def test_fits_on_many_rows_say_how_to_be_faster(cls, digits):
         cls(random_state=0, landmarks=256).fit(digits)
         cls(random_state=0).fit(digits[:300])
         cls(random_state=0, kernel="precomputed").fit(digits[:1000] @ digits[:1000].T / 1e3)
+
+
+def test_warnings_of_solvers_point_to_the_line_of_the_user(digits):
+    with pytest.warns(ConvergenceWarning, match="Krylov solver stopped") as caught:
+        KernelSpectralClustering(max_iter=2, random_state=0).fit(digits)
+    assert caught[0].filename == __file__

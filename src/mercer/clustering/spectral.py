@@ -21,7 +21,8 @@ from mercer.clustering.embedding import (
     solve_embedding,
     unit_rows,
 )
-from mercer.estimators.advice import slow_fit, user_level
+from mercer.errors import user_level
+from mercer.estimators.advice import slow_fit
 from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import (

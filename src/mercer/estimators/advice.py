@@ -1,13 +1,12 @@
 """Texts of warnings about learning, and where they point."""
 
-import inspect
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
-from mercer.errors import SlowFitWarning
+from mercer.errors import SlowFitWarning, user_level
 
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
 _MANY_ROWS = 1000  # of which all-rows fits are slow
@@ -78,11 +77,3 @@ def unfinished(passes: int, residual: float) -> str:
         f"{residual:.2g}. Raise max_iter, try gain='et' or another random_state, ask for fewer components, or "
         "use KernelPCA, which is exact."
     )
-
-
-def user_level() -> int:
-    """Return the stack level, for a warning issued by the caller, of the first frame outside of the library."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(("mercer.", "sklearn.")):
-        frame, level = frame.f_back, level + 1
-    return max(level, 1)

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
-from mercer.errors import PreImageWarning
+from mercer.errors import PreImageWarning, user_level
 from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.model_files import ModelFiles
@@ -266,7 +266,7 @@ class KernelDecomposition(
                 f"{np.median(residual):.3g}). Try another `preimage` method, more components or a wider kernel; "
                 "return_residual=True gives the values.",
                 PreImageWarning,
-                stacklevel=3,
+                stacklevel=user_level(),
             )
         return residual
 

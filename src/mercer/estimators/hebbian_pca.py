@@ -11,7 +11,8 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
-from mercer.estimators.advice import uneven, user_level, warn_of_fewer
+from mercer.errors import user_level
+from mercer.estimators.advice import uneven, warn_of_fewer
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated

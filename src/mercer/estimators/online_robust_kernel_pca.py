@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.psi import PSI_NAMES
-from mercer.estimators.advice import user_level
+from mercer.errors import user_level
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (

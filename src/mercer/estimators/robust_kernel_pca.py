@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.psi import PSI_NAMES
+from mercer.errors import user_level
 from mercer.estimators.advice import slow_fit
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.validation import (
@@ -293,7 +294,7 @@ class RobustKernelPCA(KernelDecomposition):
             warnings.warn(
                 f"The weights still changed after max_iter={self.max_iter} rounds. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=user_level(),
             )
 
     # -- rows ----------------------------------------------------------------------------------------------------

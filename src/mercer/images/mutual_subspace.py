@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
+from mercer.errors import user_level
 from mercer.estimators.advice import fewer_components_are_fine
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
@@ -487,7 +488,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
                 f"{themselves} of the {int(genuine.sum())} pairs with equal labels have a similarity of 1, as sets "
                 "compared with themselves have: the ROC curve is too good. Pass sets that were not learned.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=user_level(),
             )
         return curve(similarity, genuine)
 

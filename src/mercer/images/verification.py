@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.metrics import auc, roc_curve
 
 from mercer.arrays import Array
-from mercer.estimators.advice import user_level
+from mercer.errors import user_level
 
 _ROUNDING = 1e-9  # similarities that differ by less count as equal
 _COMPLETE = 1.0 - 1e-6  # of a subspace with itself: the rounding of a cosine of 1 is large as an angle

@@ -201,6 +201,7 @@ class CentredOperator(_CentredMatrix):
         self._means: Array | None = row_means if center else np.zeros(len(diagonal))
         n = len(diagonal)
         self.weights = np.full(n, 1.0 / n) if weights is None else weights
+        self._equal_weights = weights is None or bool((weights == 1.0 / n).all())
 
     @property
     def largest_entry(self) -> float:
@@ -238,7 +239,11 @@ class CentredOperator(_CentredMatrix):
     @property
     def mean_norm(self) -> float:
         """Return w^T K w, the squared norm of the mean (0 without centring)."""
-        return float(self.weights @ self.row_means)
+        return float(self._mean(self.row_means))
+
+    def _mean(self, values: Array) -> Array:
+        """Return the weighted mean over the last axis; where all values are equal, it is that value exactly."""
+        return np.asarray(values.mean(axis=-1) if self._equal_weights else values @ self.weights)
 
     def diagonal(self) -> Array:
         """Return the diagonal of K', the squared distances from the mean."""
@@ -253,7 +258,7 @@ class CentredOperator(_CentredMatrix):
     def dense(self) -> Array:
         """Return K' as a float64 matrix, centred in place; for dense solvers and small problems."""
         K = self.source.dense().astype(np.float64, copy=False)
-        means = check_kernel_values(K @ self.weights)
+        means = check_kernel_values(self._mean(K))
         if self._means is None:
             self._means = means
         self._centre(K, slice(None), slice(None))

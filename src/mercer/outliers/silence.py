@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import NoAlarmWarning
-from mercer.estimators.advice import user_level
+from mercer.errors import NoAlarmWarning, user_level
 from mercer.outliers.calibration import allowed_count, rows_needed
 
 _EQUAL = 1e-9  # scores that differ by less are equal up to rounding

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from mercer.arrays import Array, Points, is_sparse
-from mercer.errors import PreImageWarning
+from mercer.errors import PreImageWarning, user_level
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks, available_threads
@@ -61,7 +61,7 @@ def _solve(scores: Array, X: Array, kernel: Kernel, alpha: float) -> Array:
             f"The ridge regression for pre-images is singular with alpha={alpha:g}, so its shortest "
             "least-squares solution is used. Raise alpha to avoid this.",
             PreImageWarning,
-            stacklevel=2,
+            stacklevel=user_level(),
         )
     return _least_squares(_penalised(scores, kernel, alpha), X)
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array
 from mercer.engine.dense import extreme_ritz_values, leading_pairs, leading_pairs_by_arpack
 from mercer.engine.krylov import KrylovResult, block_krylov
+from mercer.errors import user_level
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
@@ -205,5 +206,5 @@ def _warn_not_converged(found: KrylovResult) -> None:
         f"The Krylov solver stopped after {found.n_iter} steps with a relative residual of {worst:.1e}. "
         "Raise max_iter or tol, or use eigen_solver='dense'.",
         ConvergenceWarning,
-        stacklevel=2,
+        stacklevel=user_level(),
     )

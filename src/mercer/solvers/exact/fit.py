@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, is_indefinite, orient, rounding_noise, thresholds
-from mercer.errors import IndefiniteKernelWarning
+from mercer.errors import IndefiniteKernelWarning, user_level
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
@@ -42,7 +42,7 @@ def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = No
                 f"The precomputed kernel matrix is not symmetric (relative difference {operator.asymmetry:.1e}); "
                 "the average of the matrix and its transpose is used.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=user_level(),
             )
         return operator
     tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(n_jobs))
@@ -111,7 +111,7 @@ def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: boo
             f"largest, {values.max(initial=0.0):.3g}. The components kept are valid, but distances and residuals in "
             "feature space are not.",
             IndefiniteKernelWarning,
-            stacklevel=4,
+            stacklevel=user_level(),
         )
     kept = values > 0 if drop_zeros else np.ones(len(values), bool)
     return values[kept], orient(spectrum.vectors)[:, kept]

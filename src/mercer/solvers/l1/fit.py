@@ -17,7 +17,7 @@ from mercer.arrays import Array, Points
 from mercer.engine.krylov import block_krylov
 from mercer.engine.sign_rounding import EXHAUSTED, Mask, first_largest
 from mercer.engine.signs import best_flip, measure_step, new_signs
-from mercer.errors import IndefiniteKernelWarning
+from mercer.errors import IndefiniteKernelWarning, user_level
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
@@ -217,5 +217,5 @@ def _warn_indefinite(before: float, after: float) -> None:
         f"The objective fell from {before:.6g} to {after:.6g}, which no positive semi-definite kernel allows: the "
         "kernel is indefinite on these data. Use a positive definite one, such as 'rbf'.",
         IndefiniteKernelWarning,
-        stacklevel=2,
+        stacklevel=user_level(),
     )

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.engine.spectrum import orient, rounding_noise, thresholds
+from mercer.errors import user_level
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
@@ -225,5 +226,5 @@ def _warn_not_converged(options: R1Options, change: float) -> None:
         f"R1 stopped after {options.max_iter} steps, the last of which still moved the subspace by {change:.1e} "
         "radians. Raise max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=user_level(),
     )
