@@ -1,10 +1,10 @@
 """Leading eigenpairs of a matrix in memory, by LAPACK and ARPACK, with the checks that they need."""
 
-import math
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
-from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.linalg.blas import dnrm2
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer.arrays import Array
 
@@ -39,27 +39,47 @@ def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
 def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROBE_STEPS) -> tuple[float, float]:
     """Return bounds of the smallest and the largest eigenvalue from a few Lanczos steps: fast, and tight at the ends.
 
-    With `known`, (n, r), these are the eigenvalues of the rest of K, beside eigenvectors that are known.
+    With `known`, (n, r), these are the eigenvalues of the rest of K, beside eigenvectors that are known. Vectors are
+    orthogonalised against the last two only: what is lost by that adds copies of converged values, which do no harm.
     """
     n = len(K)
     steps = min(steps, n)
     negligible = 1e-12 * n * float(np.abs(K[0]).max() or 1.0)
-    Q, products = np.empty((steps, n)), np.empty((steps, n))
-    w = np.random.default_rng(0).standard_normal(n)
-    size = 0
-    while size < steps:
-        for _ in range(2):
-            w = w - (Q[:size] @ w) @ Q[:size]
-            w = w if known is None else w - known @ (w @ known)
-        largest = float(np.abs(w).max()) or 1.0  # squares of large kernel values overflow
-        norm = largest * math.sqrt((w / largest) @ (w / largest))
-        if size and norm <= negligible:
-            break
-        Q[size] = w / norm
-        w = products[size] = K @ Q[size]
-        size += 1
-    values = np.linalg.eigvalsh(products[:size] @ Q[:size].T)
+    T = np.zeros((steps, steps))
+    w, before = _beside(known, _beside(known, np.random.default_rng(0).standard_normal(n))), np.zeros(n)
+    norm, size = dnrm2(w), 0
+    while size < steps and (not size or norm > negligible):
+        q = w / (norm or 1.0)
+        if size:
+            T[size, size - 1] = norm  # eigvalsh reads the lower triangle
+            before *= norm
+        w = K @ q
+        T[size, size] = q @ w
+        w -= before
+        w -= T[size, size] * q
+        w = _beside(known, w)
+        before, norm, size = q, dnrm2(w), size + 1
+    values = np.linalg.eigvalsh(T[:size, :size])
     return float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+
+
+def _beside(known: Array | None, w: Array) -> Array:
+    """Return w without its components along the known directions."""
+    return w if known is None else w - known @ (w @ known)
+
+
+class _Matrix(LinearOperator):  # type: ignore[misc]
+    """A matrix whose products reach ARPACK directly: the checks in between take as long as small products."""
+
+    def __init__(self, K: Array) -> None:
+        super().__init__(K.dtype, K.shape)
+        self._K = K
+
+    def matvec(self, x: Array) -> Array:
+        """Return K x."""
+        return np.asarray(self._K.dot(x))
+
+    _matvec = matvec
 
 
 def leading_pairs_by_arpack(
@@ -74,7 +94,7 @@ def leading_pairs_by_arpack(
     if scale < _TINY:
         return None
     try:
-        values, vectors = eigsh(K, n_pairs, which="LA", v0=start)
+        values, vectors = eigsh(_Matrix(K), n_pairs, which="LA", v0=start)
     except ArpackError:  # for example, a zero matrix leaves ARPACK without a start vector
         return None
     lowest, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS if positive else _PROBE_STEPS)

@@ -1,6 +1,7 @@
 """The leading eigenpairs of a centred kernel operator, by the solver that suits its size."""
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from mercer.kernels.tiles import one_blas_thread
 
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted
+_ALL_ROWS = 64  # up to so many rows all eigenvalues cost less than a search for negative ones
 _ARPACK_ROWS = 200  # with fewer rows LAPACK needs only milliseconds
 _ARPACK_SHARE = 16  # LAPACK is faster than ARPACK when more than a sixteenth of all pairs is wanted
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
@@ -70,11 +72,9 @@ def choose_solver(solver: str, n: int, n_pairs: int) -> str:
 def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel = SILENT) -> Spectrum:
     """Return the leading eigenpairs of the operator."""
     solver = choose_solver(options.solver, operator.shape[0], n_pairs)
-    if solver == "dense" and operator.shape[0] > _ONE_THREAD_ROWS:
+    if solver == "dense":
         return _dense(operator, n_pairs, options)
     with one_blas_thread():
-        if solver == "dense":
-            return _dense(operator, n_pairs, options)
         if solver == "arpack":
             try:
                 return _arpack(operator, n_pairs, options)
@@ -111,11 +111,28 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
     """Return the leading eigenpairs of the whole matrix, by ARPACK where there are few of them, else by LAPACK."""
     K = operator.dense()
     n = len(K)
-    if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _ARPACK_SHARE <= n:
-        found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n), options.positive)
+    if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _arpack_share(options) <= n:
+        with one_blas_thread():  # several wait for each other at every product with one vector
+            found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n), options.positive)
         if found is not None:
             return Spectrum(*found, "arpack", 1)
-    lowest = np.inf if options.positive or n_pairs == n else extreme_ritz_values(K)[0]
+    with one_blas_thread() if n <= _ONE_THREAD_ROWS else nullcontext():
+        return _lapack(K, n_pairs, options)
+
+
+def _arpack_share(options: EigenOptions) -> int:
+    return _ARPACK_SHARE if options.positive else 2 * _ARPACK_SHARE  # negative eigenvalues delay convergence
+
+
+def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:
+    n = len(K)
+    if n_pairs == n or options.positive:
+        values, vectors = leading_pairs(K, n_pairs)
+        return Spectrum(values, vectors, float(values.min(initial=np.inf)), "dense", 1)
+    if n <= _ALL_ROWS:
+        values, vectors = leading_pairs(K, n)
+        return Spectrum(values[:n_pairs], vectors[:, :n_pairs], float(values.min(initial=np.inf)), "dense", 1)
+    lowest = extreme_ritz_values(K)[0]
     values, vectors = leading_pairs(K, n_pairs)
     return Spectrum(values, vectors, min(lowest, float(values.min(initial=np.inf))), "dense", 1)
 
