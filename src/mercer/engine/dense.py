@@ -1,6 +1,5 @@
 """Leading eigenpairs of a matrix in memory, by LAPACK and ARPACK, with the checks that they need."""
 
-
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from scipy.linalg.blas import dnrm2

@@ -1,6 +1,7 @@
 """The leading eigenpairs of a centred kernel operator, by the solver that suits its size."""
 
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ _ARPACK_SHARE = 16  # LAPACK is faster than ARPACK when more than a sixteenth of
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
 _WIDEST_BLOCK = 32
-_COMPUTED_BLOCK = 16  # where every pass computes the tiles again, fewer passes with more vectors are faster
+_COMPUTED_BLOCK = 32  # where every pass computes the tiles again, fewer passes with more vectors are faster
 _ONE_THREAD_ROWS = 500  # up to here one BLAS thread is as fast as several, and much faster on a busy machine
 # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 _WORKING_RESIDUAL = 1e-9
@@ -48,6 +49,7 @@ class EigenOptions:
     positive: bool = False  # whether the operator is known to be positive semi-definite
     costly: bool = False  # whether every product computes the kernel values again
     rough: Operator | None = None  # nearly the same operator with quicker products, whose eigenvectors are the start
+    improve: Callable[[Array], Array] | None = None  # turns random start vectors into better ones
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,8 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         block = max(block, n_pairs)
     block = min(n, block)
     start, before = _rng(options).standard_normal((n, block)), 0
+    if options.improve is not None and not randomized:
+        start = options.improve(start)
     if options.rough is not None and not randomized:
         start, before = _rough_start(options.rough, start, n_pairs, channel)
     found = block_krylov(
@@ -181,7 +185,8 @@ def _rough_start(rough: Operator, start: Array, n_pairs: int, channel: Channel) 
     """Return approximate eigenvectors as a start, with some more beside the wanted ones, and the number of passes."""
     limits = krylov_limits(rough, EigenOptions(tol=_ROUGH_RESIDUAL))
     found = block_krylov(rough.matmul, start, n_pairs, **limits, channel=channel)
-    return np.hstack([found.vectors, found.next_vectors[:, :_BLOCK]]), found.n_iter
+    more = max(_BLOCK, start.shape[1] - n_pairs)
+    return np.hstack([found.vectors, found.next_vectors[:, :more]]), found.n_iter
 
 
 def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budge
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve, solve_share
 from mercer.solvers.exact.primal import CentredRows, has_few_features, solve_rows
+from mercer.solvers.exact.start import sampled_start
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ def fit_exact(
         return finished(kernel, points, rows, solve_rows(rows, min(n_components, most)), drop_zeros)
     operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
     options = replace(options, positive=kernel.positive, costly=_is_costly(operator))
+    if options.costly:
+        improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
+        options = replace(options, improve=improve)
     if options.costly and operator.dtype == np.float64:
         options = replace(options, rough=_in_float32(kernel, X, n_jobs, center))
     if isinstance(n_components, float):
