@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,9 +17,9 @@ from mercer import KernelPCA, LandmarkKernelPCA
 from mercer.engine.moments import Moments, fading_weights
 from mercer.kernels.distance import RBF
 from mercer.metrics import subspace_distance
-from mercer.solvers.landmark.moments import solve_moments
+from mercer.solvers.landmark.models import solve_moments
 from mercer.solvers.landmark.recent_rows import RecentRows
-from mercer.solvers.landmark.stream import LandmarkStream
+from mercer.solvers.landmark.stream import LandmarkPlan, LandmarkStream
 from textbook.kernel_pca import rbf_matrix as rbf
 from textbook.landmark_moments import landmark_kpca, moments, weighted_kpca
 
@@ -360,15 +361,16 @@ def test_a_jump_is_followed_where_no_landmark_was(rng):
 def test_twenty_thousand_downdates_leave_no_error(rng):
     X = rng.standard_normal((20_300, 3))
     points = X[:40].copy()
-    stream = LandmarkStream(RBF(GAMMA), points, window=300)
-    for first in range(0, len(X), 50):
-        stream.learn(X[first : first + 50])  # without the renewals that the estimator adds
+    plan = LandmarkPlan(RBF(GAMMA), points, None, "auto", 0.0, 300, 1.0, 3, None)
+    stream, last = LandmarkStream(plan), LandmarkStream(replace(plan, window=None))
+    stream.learn(X[:50], rng)
+    for first in range(50, len(X), 50):
+        stream.take_in(X[first : first + 50])  # without the renewals of `learn`
     assert stream.left >= 20_000
-    last = LandmarkStream(RBF(GAMMA), points)
-    last.learn(X[-300:])
+    last.learn(X[-300:], rng)
     scatter, expected = stream.moments.scatter(True), last.moments.scatter(True)
     assert np.linalg.norm(scatter - expected) <= 1e-12 * np.linalg.norm(expected)
-    a, b = (solve_moments(seen.whitening(), seen.moments, 3, True) for seen in (stream, last))
+    a, b = (solve_moments(seen.landmarks.whitening, seen.moments, 3, True) for seen in (stream, last))
     assert_allclose(a.eigenvalues, b.eigenvalues, rtol=1e-10)
     assert_allclose(a.project(X[:20]), b.project(X[:20]), atol=1e-10)
 

@@ -28,9 +28,8 @@ from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.solvers.landmark.learner import LandmarkLearner, LandmarkPlan
-from mercer.solvers.landmark.moments import project
-from mercer.solvers.landmark.parts import models_without_parts
+from mercer.solvers.landmark.models import models_without_parts, project
+from mercer.solvers.landmark.stream import LandmarkPlan, LandmarkStream
 
 
 @dataclass(eq=False)
@@ -179,7 +178,7 @@ class LandmarkKernelPCA(KernelDecomposition):
     }
     _fitted_attributes = ("gamma_", "n_features_in_", "feature_names_in_")  # `expansion_` is made when asked for
 
-    _learner: LandmarkLearner | None = None
+    _stream: LandmarkStream | None = None
     _solved: "_Solved"
 
     def __init__(
@@ -293,14 +292,15 @@ class LandmarkKernelPCA(KernelDecomposition):
         """
         X = self._check_learnable(X, reset=True)
         self._begin(X[reference])
-        assert self._learner is not None
+        assert self._stream is not None
         rest = np.setdiff1d(np.arange(n_rows(X)), np.concatenate(parts))
         pieces = [X[rows] for rows in (*parts, rest) if len(rows)]
-        moments = self._learner.learn_parts(pieces, X[reference], generator(self.random_state))
-        self._channel().emit("Rows learned", self._learner.seen)
+        moments = self._stream.learn_parts(pieces, X[reference], generator(self.random_state))
+        assert self._stream.landmarks is not None
+        self._channel().emit("Rows learned", self._stream.seen)
         self._warn_of_fewer()
         r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
-        return models_without_parts(self._learner.whitening(), moments, X, parts, r, self.center)
+        return models_without_parts(self._stream.landmarks.whitening, moments, X, parts, r, self.center)
 
     def _check_learnable(self, X: Any, reset: bool) -> Points:
         if self._precomputed:
@@ -312,7 +312,7 @@ class LandmarkKernelPCA(KernelDecomposition):
     def _begin(self, X: Points) -> None:
         plan = self._plan(self._make_kernel(X), n_features=X.shape[1])
         require_rows(plan.kernel)
-        self._learner, self._solved = LandmarkLearner(plan), _Solved()
+        self._stream, self._solved = LandmarkStream(plan), _Solved()
 
     def _plan(self, kernel: Kernel, n_features: int) -> LandmarkPlan:
         wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else None
@@ -341,20 +341,20 @@ class LandmarkKernelPCA(KernelDecomposition):
         return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _learn(self, X: Points) -> None:
-        assert self._learner is not None
-        self._learner = copy(self._learner)
-        self._learner.learn(X, generator(self.random_state))
+        assert self._stream is not None
+        self._stream = copy(self._stream)
+        self._stream.learn(X, generator(self.random_state))
         self._solved = replace(self._solved, since=self._solved.since + n_rows(X))
         if self.refresh is None:
             self._solved.expansion = None
         elif self._solved.since >= self.refresh:
             self._solve()
-        self._channel().emit("Rows learned", self._learner.seen)
+        self._channel().emit("Rows learned", self._stream.seen)
 
     # -- the model -----------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._learner is not None and self._learner.seen > 0
+        return self._stream is not None and self._stream.seen > 0
 
     @property
     def expansion_(self) -> Expansion:  # type: ignore[override]
@@ -364,9 +364,9 @@ class LandmarkKernelPCA(KernelDecomposition):
         return self._solve() if self._solved.expansion is None else self._solved.expansion
 
     def _solve(self) -> Expansion:
-        assert self._learner is not None
+        assert self._stream is not None
         r = self._wanted_components
-        expansion, freedom = self._learner.model(r, self.center)
+        expansion, freedom = self._stream.model(r, self.center)
         self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
         return expansion
 
@@ -409,8 +409,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     def n_samples_seen_(self) -> int:
         """Number of rows seen so far, forgotten ones included."""
         check_is_fitted(self)
-        assert self._learner is not None
-        return self._learner.seen
+        assert self._stream is not None
+        return self._stream.seen
 
     # -- merging -------------------------------------------------------------------------------------------------
 
@@ -453,10 +453,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         """
         check_is_fitted(self)
         self._check_same(other)
-        assert self._learner is not None
-        assert other._learner is not None
+        assert self._stream is not None
+        assert other._stream is not None
         merged = copy(self)
-        merged._learner = self._learner.followed_by(other._learner, generator(self.random_state))
+        merged._stream = self._stream.followed_by(other._stream, generator(self.random_state))
         merged._solved = _Solved()
         return merged
 
@@ -464,11 +464,11 @@ class LandmarkKernelPCA(KernelDecomposition):
         if not isinstance(other, LandmarkKernelPCA):
             raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
-        assert self._learner is not None
-        assert other._learner is not None
+        assert self._stream is not None
+        assert other._stream is not None
         for name, mine, theirs in (
             ("numbers of features", self.n_features_in_, other.n_features_in_),
-            ("kernels", self._learner.plan.kernel, other._learner.plan.kernel),
+            ("kernels", self._stream.plan.kernel, other._stream.plan.kernel),
             ("windows", self.window, other.window),
             ("rates of forgetting", self.forgetting, other.forgetting),
         ):
@@ -479,12 +479,12 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _saved_state(self) -> dict[str, Any]:
         expansion = self.expansion_  # solved first: it is the same bits wherever the file is read
-        assert self._learner is not None
-        learning = {**self._learner.state(), "since": self._solved.since, "freedom": self._solved.freedom}
+        assert self._stream is not None
+        learning = {**self._stream.state(), "since": self._solved.since, "freedom": self._solved.freedom}
         return {**super()._saved_state(), "expansion": expansion, "learning": learning}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
         expansion, learning = state["expansion"], state["learning"]
         self._solved = _Solved(expansion, learning["freedom"], learning["since"])
-        self._learner = LandmarkLearner.from_state(self._plan(expansion.kernel, self.n_features_in_), learning)
+        self._stream = LandmarkStream.from_state(self._plan(expansion.kernel, self.n_features_in_), learning)

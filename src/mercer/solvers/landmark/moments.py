@@ -1,29 +1,17 @@
-"""Kernel PCA in the span of landmarks, from moments of k_m(x) that are whitened when a model is computed."""
+"""Moments of k_m(x) on landmarks, and the coordinates of their span in which models are computed from them."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
-from mercer.arrays import Array, Points, check_kernel_values, n_rows
-from mercer.engine.dense import leading_pairs
-from mercer.engine.moments import Moments, fading_weights
-from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, orientation, rounding_noise, thresholds
-from mercer.expansion.build import of_components, on_rows, unit_gram
-from mercer.expansion.model import Expansion
+from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
+from mercer.engine.moments import Moments
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
-from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import (
-    PointBlocks,
-    SymmetricTiles,
-    available_threads,
-    memory_budget,
-    one_blas_thread,
-    row_slices,
-    run_in_threads,
-)
-from mercer.solvers.exact.eigen import EigenOptions, solve
-from mercer.solvers.exact.fit import fit_exact
+from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices, run_in_threads
 
 _BLOCK_BYTES = 5 * 2**19  # a block of kernel values that stays in the second-level cache until its product is computed
 _FEWEST, _MOST = 256, 4096  # rows of a block
@@ -49,7 +37,7 @@ def measure(
     """Return the moments of k_m(x) over the rows of X; peak memory is one small block per thread."""
     if reference is None:
         reference = blocks.against(X[:_FEWEST]).mean(axis=0, dtype=np.float64)
-    slices = _block_slices(n_rows(X), blocks, n_jobs)
+    slices = block_slices(n_rows(X), blocks, n_jobs)
     threads = min(len(slices), available_threads(n_jobs)) if len(slices) > 1 else 1
     parts = [Moments.empty(reference) for _ in range(threads)]
 
@@ -63,7 +51,8 @@ def measure(
     return _finite(parts[0])
 
 
-def _block_slices(n: int, blocks: PointBlocks, n_jobs: int | None) -> list[slice]:
+def block_slices(n: int, blocks: PointBlocks, n_jobs: int | None) -> list[slice]:
+    """Divide n rows such that a block of their kernel values stays in the cache."""
     rows = min(max(_BLOCK_BYTES // max(1, blocks.size * blocks.dtype.itemsize), _FEWEST), _MOST)
     if n > 2 * _FEWEST:
         rows = min(rows, -(-n // available_threads(n_jobs)))
@@ -76,7 +65,7 @@ def _finite(moments: Moments) -> Moments:
     return moments
 
 
-# -- models ----------------------------------------------------------------------------------------
+# -- landmarks -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,75 +119,57 @@ def enough_in_float32(space: Whitening, X: Points, n_components: int) -> bool:
     )
 
 
-def solve_moments(space: Whitening, moments: Moments, n_components: int, center: bool) -> Expansion:
-    """Return the leading components of the moments' covariance, as an expansion on the landmarks.
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Landmarks, with what is computed once for all rows that are measured on them."""
 
-    The trace includes the part that the landmarks miss: it is sum w k(x, x) - W |mean|^2 with the mean in the span, so
-    that trace minus eigenvalues is the sum of the rows' reconstruction errors.
-    """
-    m, q = space.root.shape
-    r = min(n_components, m)
-    with one_blas_thread():
-        C = space.covariance(moments, center)
-        values, vectors = leading_pairs(C, min(r, q)) if q else (np.zeros(0), np.zeros((0, 0)))
-    mean = space.root.T @ moments.mean if center else np.zeros(q)
-    values, W = _judged(values, vectors, space.own - mean, moments)
-    coef, offset, values = np.zeros((r, m)), np.zeros(r), np.pad(values, (0, r - len(values)))
-    coef[: len(W)], offset[: len(W)] = W @ space.root.T, W @ mean
-    mean_norm = float(mean @ mean)
-    return of_components(
-        space.kernel,
-        space.points,
-        coef,
-        offset,
-        values,
-        n_seen=max(1, round(moments.weight)),
-        nu=space.root @ mean if center else None,
-        mean_norm=mean_norm,
-        trace=max(moments.own - moments.weight * mean_norm, float(values.sum())),
-    )
+    kernel: Kernel
+    points: Points  # (m, d), float64
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"kernel": self.kernel, "points": self.points}  # the rest is computed again
 
-def _judged(values: Array, vectors: Array, landmarks: Array, moments: Moments) -> tuple[Array, Array]:
-    """Set noise to zero values and components; choose the signs as exact kernel PCA of the landmarks does."""
-    weight = max(moments.weight, 1e-300)
-    noise = rounding_noise(max(1, round(weight)), abs(moments.own) / weight, np.float64)
-    values = clean_eigenvalues(np.maximum(values, 0.0), 0.0, noise, thresholds(np.float64))
-    scores = landmarks @ vectors
-    signs = orientation(scores)
-    return values, np.where(values[:, None] > 0, (vectors * signs).T, 0.0)
+    @cached_property
+    def whitening(self) -> Whitening:
+        """The coordinates of the landmarks' span."""
+        return Whitening.of(self.kernel, self.points)
 
+    @cached_property
+    def _prepared(self) -> dict[str, PointBlocks]:
+        return {}
 
-def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
-    """Return the scores of X, (n, r), by blocks that stay in the cache."""
-    blocks = model.kernel_blocks(X)
-    weights = np.ascontiguousarray(model.coef.T, blocks.dtype)
-    out = np.empty((n_rows(X), model.n_components), X.dtype)
+    def measure(
+        self, X: Points, weights: Array | None, reference: Array | None, dtype: Any, n_jobs: int | None
+    ) -> Moments:
+        """Return the moments of rows, from kernel values in a given precision."""
+        name = np.dtype(dtype).name
+        if name not in self._prepared:
+            self._prepared[name] = PointBlocks(self.kernel, self.points, dtype)
+        return measure(self._prepared[name], X, weights, reference, n_jobs)
 
-    def work(_: int, rows: slice) -> None:
-        out[rows] = blocks.against(X[rows]) @ weights - model.offset
+    def missing_share(self, moments: Moments) -> float:
+        """Return the share of sum w k(x, x) outside the span of the landmarks."""
+        if moments.own <= 0:
+            return 0.0
+        return max(0.0, 1.0 - self.whitening.captured(moments) / moments.own)
 
-    slices = _block_slices(n_rows(X), blocks, n_jobs)
-    run_in_threads(work, slices, min(len(slices), available_threads(n_jobs)) if len(slices) > 1 else 1)
-    return out
+    def mapped(self, moments: Moments, more: Points) -> Moments:
+        """Return the moments on more landmarks, of which the first are these.
 
+        Only the projections of the rows on the span of these are known. The kernel value between such a projection and
+        a new landmark is linear in k_m(x).
+        """
+        m = n_rows(self.points)
+        K = PointBlocks(self.kernel, self.points, np.float64).against(more)  # (m', m)
+        with one_blas_thread():
+            T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
+        T[:m] = np.eye(m)
+        return moments.mapped(T)
 
-def check_kernel(kernel: Kernel, rows: Points) -> None:
-    """Fail if kernel values of these rows are not finite."""
-    PointBlocks(kernel, rows, np.float64)  # fails if distances overflow
-    check_kernel_values(kernel.diagonal(rows), "these rows")
-
-
-def exact_model(kernel: Kernel, X: Points, n_components: int, forgetting: float, center: bool) -> Expansion:
-    """Return exact kernel PCA of a few rows in order of time, the last with weight one."""
-    weights, r = fading_weights(n_rows(X), forgetting), min(n_components, n_rows(X))
-    if weights is None:
-        return fit_exact(kernel, X, r, dtype=np.float64, options=EigenOptions(), center=center).expansion
-    total, scale = float(weights.sum()), np.sqrt(weights)
-    tiles = SymmetricTiles(kernel, X, np.float64, memory_budget(), available_threads())
-    operator = CentredOperator(tiles, kernel.diagonal(X), weights=weights / total, scale=scale, center=center)
-    spectrum = solve(operator, r, EigenOptions())
-    noise = rounding_noise(n_rows(X), operator.largest_entry, np.float64)
-    values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, thresholds(np.float64))
-    coef = (orient(spectrum.vectors) * inverse_roots(values)).T * scale
-    return on_rows(kernel, X, operator, coef, values, unit_gram(values), max(1, round(total)))
+    def are(self, points: Points) -> bool:
+        """Tell whether these are the same points, in the same order."""
+        if self.points.shape != points.shape or is_sparse(self.points) != is_sparse(points):
+            return False
+        if is_sparse(points):
+            return bool((self.points != points).nnz == 0)
+        return bool(np.array_equal(self.points, points))

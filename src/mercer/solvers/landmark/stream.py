@@ -1,117 +1,171 @@
-"""A stream on landmarks: rows are added to its moments, removed or faded out, and landmarks may be added."""
+"""Rows of a stream until there are enough to choose landmarks from, and moments on the landmarks from then on."""
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from mercer.arrays import Array, Points, is_sparse, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.engine.moments import Moments, fading_weights, total
+from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
-from mercer.kernels.landmarks import AldDictionary
-from mercer.kernels.tiles import PointBlocks, one_blas_thread
-from mercer.solvers.landmark.moments import Whitening, enough_in_float32, measure
+from mercer.kernels.landmarks import AldDictionary, select_landmarks
+from mercer.kernels.tiles import PointBlocks
+from mercer.solvers.landmark.models import exact_model, solve_moments
+from mercer.solvers.landmark.moments import Landmarks, enough_in_float32
 from mercer.solvers.landmark.recent_rows import RecentRows
+
+# Landmarks are chosen again when they miss more than _WORSE times the share that they missed at first, plus _MUCH.
+_WORSE, _MUCH = 2.0, 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkPlan:
+    """Settings for learning from a stream."""
+
+    kernel: Kernel
+    given: Points | None  # the landmarks, if the user gives them
+    wanted: int | None  # else their number; None: all rows are kept
+    selection: str
+    nu: float
+    window: int | None
+    forgetting: float
+    n_components: int
+    n_jobs: int | None
+
+    def choose(self, rows: Points, rng: np.random.RandomState) -> tuple[Points, AldDictionary | None]:
+        """Return landmarks among the rows, and the dictionary that adds others to them if there are too few."""
+        assert self.wanted is not None
+        # if the other rule finds too few, take every row that is not an exact combination of others
+        dictionary = AldDictionary(self.kernel, self.nu if self.selection == "ald" else 0.0, self.wanted)
+        if self.selection == "ald":
+            dictionary.extend(rows)
+        else:
+            points = select_landmarks(self.kernel, rows, self.wanted, self.selection, rng)
+            if n_rows(points) == self.wanted:
+                return points, None
+            dictionary.extend(points)
+        if len(dictionary) == 0:
+            return rows[:1].copy(), dictionary
+        return dictionary.points, dictionary if len(dictionary) < self.wanted else None
 
 
 class LandmarkStream:
-    """State of a stream: moments of k_m(x), and the rows in the window if there is one."""
+    """State of a stream. Its model is exact while there are few rows, and on landmarks afterwards."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        points: Points,
-        *,
-        window: int | None = None,
-        forgetting: float = 1.0,
-        dictionary: AldDictionary | None = None,  # landmarks to which others may still be added
-        n_components: int | None = None,  # the leading eigenvalues that must be exact to 1e-6; None: all
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel, self.points = kernel, points
-        self.window, self.forgetting, self.n_jobs = window, forgetting, n_jobs
-        self.n_components = n_rows(points) if n_components is None else n_components
-        self.dictionary = dictionary
-        self.rows = RecentRows()  # those in the window
+    def __init__(self, plan: LandmarkPlan) -> None:
+        self.plan = plan
+        self.seen = 0
+        self.rows = RecentRows()  # all rows until landmarks are chosen, and then those in the window
+        self.landmarks: Landmarks | None = None
+        self.dictionary: AldDictionary | None = None  # adds further landmarks
+        self.moments: Moments | None = None  # of k_m(x)
         self.left = 0  # rows that left the window since the moments were last computed from its rows
-        self.moments: Moments | None = None
-        self._prepared: dict[str, PointBlocks] = {}  # the landmarks, prepared for each precision of rows
-        self._space: Whitening | None = None
+        self._leading = plan.n_components  # eigenvalues that must be exact to 1e-6
         self._short: bool | None = None  # whether float32 rows get float32 kernel values; None: not decided
+        self._missed = 0.0  # share of the variation that the landmarks missed when they were chosen
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_prepared": {}, "_space": None}
-
-    def learn(self, X: Points) -> None:
-        """Learn from rows in order of time."""
-        if self.window is not None and n_rows(X) > self.window:
-            X = X[-self.window :]
-        dictionary = copy(self.dictionary)  # adding landmarks replaces its arrays
-        grown = self._grown(dictionary) if dictionary is not None and dictionary.extend(X) else None
-        (grown or self).take_in(X)
-        if grown is not None:
-            self.__dict__.update(grown.__dict__)
+    def learn(self, X: Points, rng: np.random.RandomState) -> None:
+        """Learn from rows in order of time, replacing what changes: a copy of this stream stays as it was."""
+        self.rows = self.rows.copy()
+        recent = X if self.plan.window is None else X[-self.plan.window :]
+        if self.landmarks is not None:
+            self._add_landmarks(recent)
+            self.take_in(recent)
+            self._renew_window(rng)
+        elif self.plan.given is not None:
+            self._open(self.plan.given, None, recent)
         else:
-            self.dictionary = dictionary  # the dictionary has counted the rows
+            self._wait_or_choose(recent, rng)
+        self.seen += n_rows(X)
 
-    def _grown(self, dictionary: AldDictionary) -> "LandmarkStream":
-        """Return this stream on the landmarks of a dictionary that has grown."""
-        grown = copy(self)
-        grown.points = dictionary.points.astype(np.float64, copy=False)
-        grown.rows, grown._prepared, grown._space, grown._short = self.rows.copy(), {}, None, None
-        grown.dictionary = dictionary if len(dictionary) < dictionary.limit else None
-        if self.moments is not None:  # kept rows are evaluated again
-            grown.moments = (
-                self._mapped(grown.points, self.moments)
-                if self.window is None
-                else grown._of_oldest(len(self.rows), 0, None)
-            )
-        return grown
+    def learn_parts(self, parts: Sequence[Points], examples: Points, rng: np.random.RandomState) -> list[Moments]:
+        """Learn from all parts, on landmarks chosen among the examples; return the moments of each part.
 
-    def _mapped(self, points: Points, moments: Moments) -> Moments:
-        """Return the moments on more landmarks, of which the first are the current ones.
-
-        Only the projections of the rows on the current span are known. The kernel value between such a projection and
-        a new landmark is linear in k_m(x).
+        It is for a stream without rows, window and forgetting.
         """
-        m = n_rows(self.points)
-        if not len(self.dictionary or ()):  # no row so far had a length
-            return moments.mapped(np.zeros((n_rows(points), m)))
-        K = PointBlocks(self.kernel, self.points, np.float64).against(points)  # (m', m)
-        with one_blas_thread():
-            T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
-        T[:m] = np.eye(m)
-        return moments.mapped(T)
+        given = self.plan.given
+        points, self.dictionary = (given, None) if given is not None else self.plan.choose(examples, rng)
+        self.landmarks, self._leading = Landmarks(self.plan.kernel, _float64(points)), n_rows(points)
+        found: list[Moments] = []
+        for rows in parts:
+            found.append(self._measured(rows, None, found[0].reference if found else None))
+        self.moments = total(found).settled()
+        self.seen += sum(n_rows(rows) for rows in parts)
+        return found
+
+    # -- landmarks ---------------------------------------------------------------------------------
+
+    def _wait_or_choose(self, X: Points, rng: np.random.RandomState) -> None:
+        plan = self.plan
+        if plan.window is not None:
+            self.rows.drop(len(self.rows) + n_rows(X) - plan.window)
+        if plan.wanted is None or len(self.rows) + n_rows(X) <= plan.wanted:
+            self.rows.append(X)
+            _check_kernel(plan.kernel, self.rows.stacked())
+        else:
+            self._choose(RecentRows([*self.rows.pieces, X]).stacked(), rng)
+
+    def _choose(self, rows: Points, rng: np.random.RandomState) -> None:
+        """Begin with these rows on landmarks chosen among them."""
+        self._open(*self.plan.choose(rows, rng), rows)
+        if self.plan.window is not None:
+            self._missed = self._missing_share()
+
+    def _open(self, points: Points, dictionary: AldDictionary | None, rows: Points) -> None:
+        """Begin with these rows on these landmarks."""
+        self.landmarks, self.dictionary = Landmarks(self.plan.kernel, _float64(points)), dictionary
+        self.rows, self.moments, self.left, self._short = RecentRows(), None, 0, None
+        self.take_in(rows)
+
+    def _add_landmarks(self, X: Points) -> None:
+        """Add landmarks among new rows, where the dictionary finds any, and bring the moments to them."""
+        before, known = self.landmarks, self.dictionary
+        if before is None or known is None:
+            return
+        dictionary = copy(known)  # adding landmarks replaces its arrays
+        if dictionary.extend(X):
+            self.landmarks, self._short = Landmarks(self.plan.kernel, _float64(dictionary.points)), None
+            self.moments = self._on_more_landmarks(before, len(known))
+        self.dictionary = dictionary if len(dictionary) < dictionary.limit else None
+
+    def _on_more_landmarks(self, before: Landmarks, known: int) -> Moments | None:
+        """Return the moments on the landmarks of now, of which `known` were in the dictionary before."""
+        assert self.landmarks is not None
+        if self.plan.window is not None:
+            return self._of_oldest(len(self.rows), 0, None)
+        if self.moments is None:
+            return None
+        if known == 0:  # no row so far had a length
+            return self.moments.mapped(np.zeros((n_rows(self.landmarks.points), n_rows(before.points))))
+        return before.mapped(self.moments, self.landmarks.points)
+
+    def _missing_share(self) -> float:
+        assert self.landmarks is not None
+        return 0.0 if self.moments is None else self.landmarks.missing_share(self.moments)
+
+    # -- moments -----------------------------------------------------------------------------------
 
     def take_in(self, X: Points) -> None:
         """Add rows to the moments, on the landmarks of now; what leaves the window is subtracted."""
-        n = n_rows(X)
+        n, window, forgetting = n_rows(X), self.plan.window, self.plan.forgetting
         before = None if self.moments is None else self.moments.reference
-        fresh = measure(self._blocks(X), X, fading_weights(n, self.forgetting), before, self.n_jobs)
-        leaving = 0 if self.window is None else max(0, len(self.rows) + n - self.window)
+        fresh = self._measured(X, fading_weights(n, forgetting), before)
+        leaving = 0 if window is None else max(0, len(self.rows) + n - window)
         if self.moments is None or (leaving and leaving >= len(self.rows)):
             self.moments, self.left = fresh, 0
         else:
             gone = self._of_oldest(leaving, n, before)
-            fresh.add(self.moments.faded(self.forgetting**n))  # not into the sums of a copied stream
+            fresh.add(self.moments.faded(forgetting**n))  # not into the sums of a copied stream
             if gone is not None:
                 fresh.add(gone, -1.0)
             self.moments = fresh.settled()
             self.left += leaving
-        if self.window is not None:
+        if window is not None:
             self.rows.drop(leaving)
             self.rows.append(X)
-
-    def take_in_parts(self, parts: Sequence[Points]) -> list[Moments]:
-        """Add rows without a window or forgetting to the moments, and return the moments of each part of them."""
-        found: list[Moments] = []
-        for rows in parts:
-            found.append(measure(self._blocks(rows), rows, None, found[0].reference if found else None, self.n_jobs))
-        self.moments = total(found).settled()
-        return found
 
     def _of_oldest(self, count: int, newer: int, reference: Array | None) -> Moments | None:
         """Return the moments of the oldest rows, with their weights after `newer` more rows."""
@@ -119,79 +173,102 @@ class LandmarkStream:
         newer += len(self.rows)
         for piece in self.rows.oldest(count):
             newer -= n_rows(piece)
-            weights = fading_weights(n_rows(piece), self.forgetting, newer)
-            part = measure(self._blocks(piece), piece, weights, reference, self.n_jobs)
+            part = self._measured(piece, fading_weights(n_rows(piece), self.plan.forgetting, newer), reference)
             if found is None:
                 found = part
             else:
                 found.add(part)
         return found
 
-    def _blocks(self, X: Points) -> PointBlocks:
-        """Return the landmarks prepared for rows like these, in the precision that they need."""
-        if X.dtype != np.float32:
-            return self._prepared_for(np.float64)
-        if self._short is None:
-            self._short = enough_in_float32(self.whitening(), X, self.n_components)
-        return self._prepared_for(np.float32 if self._short else np.float64)
+    def _measured(self, X: Points, weights: Array | None, reference: Array | None) -> Moments:
+        """Return the moments of rows, from kernel values in the precision that they need."""
+        assert self.landmarks is not None
+        if X.dtype == np.float32 and self._short is None:
+            self._short = enough_in_float32(self.landmarks.whitening, X, self._leading)
+        dtype = np.float32 if X.dtype == np.float32 and self._short else np.float64
+        return self.landmarks.measure(X, weights, reference, dtype, self.plan.n_jobs)
 
-    def _prepared_for(self, dtype: Any) -> PointBlocks:
-        name = np.dtype(dtype).name
-        if name not in self._prepared:
-            self._prepared[name] = PointBlocks(self.kernel, self.points, dtype)
-        return self._prepared[name]
+    def _renew_window(self, rng: np.random.RandomState) -> None:
+        """Compute the window's moments again from time to time, on new landmarks if the old ones miss too much.
 
-    @property
-    def has_turned_over(self) -> bool:
-        """Whether as many rows have left the window as it holds, since the moments were computed from its rows."""
-        return self.window is not None and self.left >= self.window
-
-    def renew(self) -> None:
-        """Compute the moments of the window from its rows, which ends the growth of rounding errors."""
+        Computing them from the rows ends the growth of rounding errors.
+        """
+        if self.plan.window is None or self.left < self.plan.window:
+            return
         self.moments, self.left = self._of_oldest(len(self.rows), 0, None), 0
+        if self.plan.wanted is not None and self._missing_share() > _WORSE * self._missed + _MUCH:
+            self._choose(self.rows.stacked(), rng)
 
-    def whitening(self) -> Whitening:
-        """Return the coordinates of the landmarks' span; computed once for each set of landmarks."""
-        if self._space is None:
-            self._space = Whitening.of(self.kernel, self.points)
-        return self._space
+    # -- models ------------------------------------------------------------------------------------
 
-    @property
-    def missing_share(self) -> float:
-        """The share of sum w k(x, x) outside the span of the landmarks."""
-        if self.moments is None or self.moments.own <= 0:
-            return 0.0
-        return max(0.0, 1.0 - self.whitening().captured(self.moments) / self.moments.own)
+    def model(self, r: int, center: bool) -> tuple[Expansion, float]:
+        """Return the model of r components, and n - 1 or its equivalent for weighted rows."""
+        if self.landmarks is not None:
+            assert self.moments is not None
+            return solve_moments(self.landmarks.whitening, self.moments, r, center), float(self.moments.freedom)
+        rows = _float64(self.rows.stacked())
+        expansion = exact_model(self.plan.kernel, rows, r, self.plan.forgetting, center)
+        return expansion, _freedom(n_rows(rows), self.plan.forgetting)
 
-    def copy(self) -> "LandmarkStream":
-        """Return a copy that can learn without changing this stream."""
-        twin = copy(self)  # moments and dictionary are replaced where they change
-        twin.rows = self.rows.copy()
-        return twin
+    def followed_by(self, other: "LandmarkStream", rng: np.random.RandomState) -> "LandmarkStream":
+        """Return a stream that saw the rows of this one and then those of another; both stay as they are."""
+        merged = copy(self)
+        if other.landmarks is None:
+            for piece in other.rows.pieces:
+                merged.learn(piece, rng)
+        else:
+            merged.rows = self.rows.copy()
+            merged._bring_to(other.landmarks, other.dictionary)
+            merged._append(other)
+        merged.seen = self.seen + other.seen
+        return merged
+
+    def _bring_to(self, theirs: Landmarks, dictionary: AldDictionary | None) -> None:
+        """Begin on the landmarks of another stream, or check that they are those of this one."""
+        if self.landmarks is None:
+            self._open(theirs.points, copy(dictionary), self.rows.stacked())
+        elif not self.landmarks.are(theirs.points):
+            raise ValueError(
+                f"Models on different landmarks cannot be merged exactly (they have {n_rows(self.landmarks.points)} "
+                f"and {n_rows(theirs.points)}). Give all of them the same array as `landmarks`, for example "
+                "first.expansion_.points."
+            )
+
+    def _append(self, later: "LandmarkStream") -> None:
+        """Add the rows that another stream on the same landmarks has seen after those of this one."""
+        if self.plan.window is not None:
+            for piece in later.rows.pieces:
+                self.take_in(piece)
+        elif self.moments is not None and later.moments is not None:
+            self.moments = self.moments.faded(self.plan.forgetting**later.seen).copy()
+            self.moments.add(later.moments)
 
     # -- files -------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return everything but the kernel, as plain values."""
+        """Return everything but the plan, as plain values."""
         growing, moments = self.dictionary, self.moments
         return {
-            "points": self.points,
-            "n_components": self.n_components,
-            "window": self.window,
-            "forgetting": self.forgetting,
+            "seen": self.seen,
             "rows": self.rows.pieces,
-            "left": self.left,
-            "short": self._short,
-            "moments": None if moments is None else asdict(moments),
+            "points": None if self.landmarks is None else self.landmarks.points,
             "dictionary": None if growing is None else {**growing.__getstate__(), "kernel": None},
+            "moments": None if moments is None else asdict(moments),
+            "left": self.left,
+            "leading": self._leading,
+            "short": self._short,
+            "missed": self._missed,
         }
 
     @classmethod
-    def from_state(cls, kernel: Kernel, state: dict[str, Any], n_jobs: int | None) -> "LandmarkStream":
+    def from_state(cls, plan: LandmarkPlan, state: dict[str, Any]) -> "LandmarkStream":
         """Return the stream that `state` described."""
-        settings = {name: state[name] for name in ("window", "forgetting", "n_components")}
-        stream = cls(kernel, state["points"], **settings, n_jobs=n_jobs)
-        stream.rows, stream.left, stream._short = RecentRows(state["rows"]), state["left"], state["short"]
+        stream, kernel = cls(plan), plan.kernel
+        stream.seen, stream.left, stream._leading = state["seen"], state["left"], state["leading"]
+        stream._short, stream._missed = state["short"], state["missed"]
+        stream.rows = RecentRows(state["rows"])
+        if state["points"] is not None:
+            stream.landmarks = Landmarks(kernel, state["points"])
         if state["moments"] is not None:
             stream.moments = Moments(**state["moments"])
         if state["dictionary"] is not None:
@@ -200,8 +277,16 @@ class LandmarkStream:
         return stream
 
 
-def same_points(a: Points, b: Points) -> bool:
-    """Tell whether two sets of landmarks are the same, in the same order."""
-    if a.shape != b.shape or is_sparse(a) != is_sparse(b):
-        return False
-    return bool((a != b).nnz == 0) if is_sparse(a) else bool(np.array_equal(a, b))
+def _float64(points: Points) -> Points:
+    return points.astype(np.float64, copy=False)
+
+
+def _freedom(n: int, forgetting: float) -> float:
+    weights = fading_weights(n, forgetting)
+    return n - 1.0 if weights is None else float(weights.sum() - (weights @ weights) / weights.sum())
+
+
+def _check_kernel(kernel: Kernel, rows: Points) -> None:
+    """Fail if kernel values of these rows are not finite."""
+    PointBlocks(kernel, rows, np.float64)  # fails if distances overflow
+    check_kernel_values(kernel.diagonal(rows), "these rows")

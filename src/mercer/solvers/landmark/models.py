@@ -1,0 +1,120 @@
+"""Models from moments on landmarks, of all rows or of all but some, and exact ones while rows are few."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mercer.arrays import Array, IntArray, Points, n_rows
+from mercer.engine.dense import leading_pairs
+from mercer.engine.moments import Moments, fading_weights, total
+from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, orientation, rounding_noise, thresholds
+from mercer.expansion.build import of_components, on_rows, unit_gram
+from mercer.expansion.model import Expansion
+from mercer.expansion.part_model import PartModel
+from mercer.kernels.base import Kernel
+from mercer.kernels.operator import CentredOperator
+from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, one_blas_thread, run_in_threads
+from mercer.solvers.exact.eigen import EigenOptions, solve
+from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.landmark.moments import Whitening, block_slices
+
+
+def solve_moments(space: Whitening, moments: Moments, n_components: int, center: bool) -> Expansion:
+    """Return the leading components of the moments' covariance, as an expansion on the landmarks.
+
+    The trace includes the part that the landmarks miss: it is sum w k(x, x) - W |mean|^2 with the mean in the span, so
+    that trace minus eigenvalues is the sum of the rows' reconstruction errors.
+    """
+    m, q = space.root.shape
+    r = min(n_components, m)
+    with one_blas_thread():
+        C = space.covariance(moments, center)
+        values, vectors = leading_pairs(C, min(r, q)) if q else (np.zeros(0), np.zeros((0, 0)))
+    mean = space.root.T @ moments.mean if center else np.zeros(q)
+    values, W = _judged(values, vectors, space.own - mean, moments)
+    coef, offset, values = np.zeros((r, m)), np.zeros(r), np.pad(values, (0, r - len(values)))
+    coef[: len(W)], offset[: len(W)] = W @ space.root.T, W @ mean
+    mean_norm = float(mean @ mean)
+    return of_components(
+        space.kernel,
+        space.points,
+        coef,
+        offset,
+        values,
+        n_seen=max(1, round(moments.weight)),
+        nu=space.root @ mean if center else None,
+        mean_norm=mean_norm,
+        trace=max(moments.own - moments.weight * mean_norm, float(values.sum())),
+    )
+
+
+def _judged(values: Array, vectors: Array, landmarks: Array, moments: Moments) -> tuple[Array, Array]:
+    """Set noise to zero values and components; choose the signs as exact kernel PCA of the landmarks does."""
+    weight = max(moments.weight, 1e-300)
+    noise = rounding_noise(max(1, round(weight)), abs(moments.own) / weight, np.float64)
+    values = clean_eigenvalues(np.maximum(values, 0.0), 0.0, noise, thresholds(np.float64))
+    scores = landmarks @ vectors
+    signs = orientation(scores)
+    return values, np.where(values[:, None] > 0, (vectors * signs).T, 0.0)
+
+
+def models_without_parts(
+    space: Whitening,
+    moments: list[Moments],  # of each part, and then of the rows that are in no part, if there are any
+    X: Points,
+    parts: Sequence[IntArray],
+    n_components: int,
+    center: bool,
+) -> list[PartModel]:
+    """Return for each part the model of all other rows; sums of these are added up, as differences lose digits."""
+    models = [
+        solve_moments(space, total(moments[:k] + moments[k + 1 :]), n_components, center) for k in range(len(parts))
+    ]
+    means = [] if not center else [model.nu for model in models if model.nu is not None]
+    products = models[0].combine(np.vstack([*(model.coef for model in models), *means]), X)
+    own = np.asarray(models[0].kernel.diagonal(X), np.float64)
+    r = models[0].n_components
+    found = []
+    for k, (model, part) in enumerate(zip(models, parts, strict=True)):
+        scores = products[:, k * r : (k + 1) * r] - model.offset
+        norms = own[part]
+        if means:
+            norms = np.maximum(norms - 2.0 * products[part, len(models) * r + k] + model.mean_norm, 0.0)
+        found.append(PartModel(model, scores[part], norms, *_spread(model, np.delete(scores, part, axis=0))))
+    return found
+
+
+def _spread(model: Expansion, scores: Array) -> tuple[Array, Array]:
+    """Return means and variances of the scores of the rows that a model was fitted to, (r,) each."""
+    if model.nu is None and len(scores) > 1:
+        return scores.mean(axis=0), scores.var(axis=0, ddof=1)
+    return np.zeros(model.n_components), model.eigenvalues / max(model.n_seen - 1, 1)
+
+
+def exact_model(kernel: Kernel, X: Points, n_components: int, forgetting: float, center: bool) -> Expansion:
+    """Return exact kernel PCA of a few rows in order of time, the last with weight one."""
+    weights, r = fading_weights(n_rows(X), forgetting), min(n_components, n_rows(X))
+    if weights is None:
+        return fit_exact(kernel, X, r, dtype=np.float64, options=EigenOptions(), center=center).expansion
+    weight, scale = float(weights.sum()), np.sqrt(weights)
+    tiles = SymmetricTiles(kernel, X, np.float64, memory_budget(), available_threads())
+    operator = CentredOperator(tiles, kernel.diagonal(X), weights=weights / weight, scale=scale, center=center)
+    spectrum = solve(operator, r, EigenOptions())
+    noise = rounding_noise(n_rows(X), operator.largest_entry, np.float64)
+    values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, thresholds(np.float64))
+    coef = (orient(spectrum.vectors) * inverse_roots(values)).T * scale
+    return on_rows(kernel, X, operator, coef, values, unit_gram(values), max(1, round(weight)))
+
+
+def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
+    """Return the scores of X, (n, r), by blocks that stay in the cache."""
+    blocks = model.kernel_blocks(X)
+    weights = np.ascontiguousarray(model.coef.T, blocks.dtype)
+    out = np.empty((n_rows(X), model.n_components), X.dtype)
+
+    def work(_: int, rows: slice) -> None:
+        out[rows] = blocks.against(X[rows]) @ weights - model.offset
+
+    slices = block_slices(n_rows(X), blocks, n_jobs)
+    run_in_threads(work, slices, min(len(slices), available_threads(n_jobs)) if len(slices) > 1 else 1)
+    return out
