@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from mercer.engine.gains import ConstantGain, EigenvalueGain, MetaGain, TimeGain
 from mercer.engine.oja_direct import normalised_rows
 from mercer.engine.principal_axes import principal_axes
+from mercer.engine.row_blocks import DenseRows, SparseRows, less_mean, less_running_mean
 from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.linear_blocks import learn, start_state
 from mercer.solvers.hebbian.linear_passes import certify, count_rows, run_passes
-from mercer.solvers.hebbian.row_blocks import DenseRows, SparseRows, less_mean, less_running_mean
 from textbook import hebbian as naive
 
 GAINS = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}

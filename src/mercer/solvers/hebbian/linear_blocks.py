@@ -13,9 +13,9 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain, MetaGain
 from mercer.engine.hebb import gha_block, oja_block, smd_block
 from mercer.engine.oja_direct import gha_rows, normalised_rows, oja_rows
+from mercer.engine.row_blocks import Rows, less_mean, less_running_mean
 from mercer.kernels.tiles import TILE_BYTES, one_blas_thread
 from mercer.solvers.hebbian.blocks import DivergedError, Guard
-from mercer.solvers.hebbian.row_blocks import Rows, less_mean, less_running_mean
 
 _BLOCKS: dict[str, Callable[..., int]] = {"gha": gha_block, "oja": oja_block}
 _SINGLE_STEPS: dict[str, Callable[..., int]] = {"gha": gha_rows, "oja": oja_rows, "normalised": normalised_rows}

@@ -9,13 +9,13 @@ import numpy as np
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import Gain
 from mercer.engine.principal_axes import principal_axes
+from mercer.engine.row_blocks import Rows, less_mean
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
 from mercer.kernels.tiles import one_blas_thread, row_slices
 from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn
-from mercer.solvers.hebbian.row_blocks import Rows, less_mean
 
 _JUDGED = 1e-4  # share of the total; a smaller variance is too small for a relative accuracy
 
