@@ -591,8 +591,11 @@ def test_learning_is_told_to_observers(X, points):
 def test_an_ordinary_stream_does_not_warn(X, new):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fed(on(50, window=100), X, 30).transform(new)
-        fed(on(50, selection="ald", forgetting=0.99), X, 30).transform(new)
+        recent = fed(on(50, window=100), X, 30)
+        fading = fed(on(50, selection="ald", forgetting=0.99), X, 30)
+        assert recent.transform(new).shape == fading.transform(new).shape == (13, 4)
+    assert recent.expansion_.n_seen == 100
+    assert fading.expansion_.n_seen == round((1 - 0.99**240) / 0.01)
 
 
 @parametrize_with_checks([LandmarkKernelPCA(landmarks=3), LandmarkKernelPCA(2, landmarks=4, selection="ald", window=9)])
