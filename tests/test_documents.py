@@ -14,6 +14,7 @@ import mercer
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_FILE = re.compile(r"(?<![\w./<*-])\w+(?:/\w+)+(?:\.py|\.md)?(?![\w>*-])|\b\w+\.py\b")  # with a folder, or a module
 SNIPPETS = {
     f"{page.name} {number}": text
     for page in PAGES
@@ -43,6 +44,28 @@ def prepared() -> dict[str, object]:
 def test_the_pages_have_snippets():
     assert len(SNIPPETS) >= 8
     assert {name.split()[0] for name in SNIPPETS} >= {"README.md", "mutual_subspace.md", "denoising.md"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page):
+    """Names of files and folders in code and in links; files of the package may be named without `src/mercer`."""
+    text = page.read_text()
+    quoted = [name for code in re.findall(r"`([^`\n]+)`", text) for name in _FILE.findall(code)]
+    linked = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    folders = (ROOT, ROOT / "src", ROOT / "src" / "mercer")
+    assert not [name for name in quoted if not any((folder / name).exists() for folder in folders)]
+    assert not [link for link in linked if not (page.parent / link).exists()]
+
+
+def test_every_package_has_a_layer():
+    parts = {path.stem for path in (ROOT / "src" / "mercer").iterdir() if path.suffix in ("", ".py")}
+    parts = {name for name in parts if not name.startswith(("_", "."))}
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    table = text.split("| layer | what it holds |")[1].split("\n\n")[0]
+    first_cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", " ".join(first_cells))) == parts
+    contract = (ROOT / "pyproject.toml").read_text().split("layers = [")[1].split("]")[0]
+    assert set(re.findall(r"mercer\.(\w+)", contract)) == parts
 
 
 @pytest.mark.parametrize("name", SNIPPETS)

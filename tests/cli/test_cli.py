@@ -242,7 +242,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path, model):
 
 
 class Counting:
-    """A streaming method that learns only how many rows came at a time."""
+    """A streaming method that learns only how many rows it got at a time."""
 
     def __init__(self, verbose=False):
         self.sizes = []

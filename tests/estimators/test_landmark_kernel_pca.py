@@ -500,7 +500,7 @@ def test_equal_rows_have_no_components(X, kernel, value, change):
         assert_allclose(model.transform(same), 0, atol=1e-6)
         assert np.isfinite(model.transform(X)).all()
     assert np.isfinite(model.explained_variance_ratio_).all()
-    fed(model, X, 30)  # and then something comes
+    fed(model, X, 30)  # and then different rows
     assert model.expansion_.n_points <= 40
     assert model.explained_variance_ratio_[0] > 0.05
 

@@ -457,4 +457,4 @@ def test_kill_during_save_leaves_a_whole_model(path: Path) -> None:
 def test_100_kills_during_save_leave_a_whole_model(path: Path) -> None:
     assert kill_while_saving(path, 100) == {"A", "B"}
     litter = [name for name in os.listdir(path.parent) if name.startswith(".mercer-")]
-    assert litter, "no kill came amid a save, so this test has shown nothing"
+    assert litter, "no process was killed during a save, so this test has shown nothing"

@@ -34,7 +34,7 @@ def pivot_probabilities(K, count: int) -> dict[tuple[int, ...], float]:
 
 
 def set_probabilities(K, count: int) -> dict[frozenset[int], float]:
-    """The chance of every set of pivots, in whatever order they came."""
+    """The chance of every set of pivots, in any order."""
     chances: dict[frozenset[int], float] = {}
     for chosen, chance in pivot_probabilities(K, count).items():
         key = frozenset(chosen)

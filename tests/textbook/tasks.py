@@ -10,7 +10,7 @@ def starts(size: int, window: int, stride: int) -> list[int]:
 
 
 def cut_windows(image: np.ndarray, window: int, stride: int) -> np.ndarray:
-    """All windows of an image (height, width, channels), one a row."""
+    """All windows of an image (height, width, channels), one per row."""
     rows = []
     for i in starts(image.shape[0], window, stride):
         for j in starts(image.shape[1], window, stride):

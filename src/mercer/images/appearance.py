@@ -1,4 +1,4 @@
-"""What a tracker knows an object by: patches made comparable, and the model that learns them."""
+"""The appearance of a tracked object: patches with equal contrast, and the model that learns them."""
 
 from typing import Any
 

@@ -279,7 +279,7 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "estimator_"):
-            raise NotFittedError("The tracker does not know its object yet; call start(frame, box) first.")
+            raise NotFittedError("The tracker has no object yet; call start(frame, box) first.")
 
     def _saved_state(self) -> dict[str, Any]:
         return {
