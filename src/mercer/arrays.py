@@ -29,6 +29,13 @@ def stack_rows(above: Points, below: Points) -> Points:
     return np.vstack([rows.toarray() if is_sparse(rows) else rows for rows in (above, below)])
 
 
+def same_rows(a: Points, b: Points) -> bool:
+    """Tell whether two matrices, both dense or both sparse, hold the same rows in the same order."""
+    if a.shape != b.shape or is_sparse(a) != is_sparse(b):
+        return False
+    return bool((a != b).nnz == 0) if is_sparse(a) else bool(np.array_equal(a, b))
+
+
 def check_kernel_values(values: Array, what: str = "the training rows") -> Array:
     """Return kernel values, or numbers computed from them; fail if one of them is NaN or infinite."""
     if not np.isfinite(values).all():

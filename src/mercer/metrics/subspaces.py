@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.arrays import Array, Points, is_sparse
+from mercer.arrays import Array, same_rows
 from mercer.expansion.model import Expansion
 
 _RANK = 1e-12  # relative size below which a direction counts as absent
@@ -35,15 +35,8 @@ def principal_angles(a: Expansion, b: Expansion) -> Array:
     products = a.inner(b)
     cosines = np.clip(np.linalg.svd(products, compute_uv=False), 0.0, 1.0)
     angles: Array = np.arccos(cosines)
-    if _same_rows(a.points, b.points):
+    if same_rows(a.points, b.points):
         outside = replace(b, coef=b.coef - products.T @ a.coef).with_gram()
         sines = np.sqrt(np.clip(np.linalg.eigvalsh(outside.gram), 0.0, 1.0))
         angles = np.where(cosines**2 > 0.5, np.arcsin(sines), angles)
     return angles
-
-
-def _same_rows(A: Points, B: Points) -> bool:
-    """Tell whether two matrices hold the same rows in the same order."""
-    if A.shape != B.shape or is_sparse(A) != is_sparse(B):
-        return False
-    return (A != B).nnz == 0 if is_sparse(A) else bool(np.array_equal(A, B))

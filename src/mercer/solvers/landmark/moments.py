@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.engine.moments import Moments
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
@@ -165,11 +165,3 @@ class Landmarks:
             T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
         T[:m] = np.eye(m)
         return moments.mapped(T)
-
-    def are(self, points: Points) -> bool:
-        """Tell whether these are the same points, in the same order."""
-        if self.points.shape != points.shape or is_sparse(self.points) != is_sparse(points):
-            return False
-        if is_sparse(points):
-            return bool((self.points != points).nnz == 0)
-        return bool(np.array_equal(self.points, points))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Points, check_kernel_values, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows, same_rows
 from mercer.engine.moments import Moments, fading_weights, total
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
@@ -227,7 +227,7 @@ class LandmarkStream:
         """Begin on the landmarks of another stream, or check that they are those of this one."""
         if self.landmarks is None:
             self._open(theirs.points, copy(dictionary), self.rows.stacked())
-        elif not self.landmarks.are(theirs.points):
+        elif not same_rows(self.landmarks.points, theirs.points):
             raise ValueError(
                 f"Models on different landmarks cannot be merged exactly (they have {n_rows(self.landmarks.points)} "
                 f"and {n_rows(theirs.points)}). Give all of them the same array as `landmarks`, for example "
