@@ -278,7 +278,7 @@ def test_the_state_does_not_grow(update, rng):
     model.partial_fit(rows(rng, 200, 6))
 
     def size():
-        return sum(value.size for value in asdict(model._run.state).values() if isinstance(value, np.ndarray))
+        return sum(value.size for value in asdict(model._learning.run.state).values() if isinstance(value, np.ndarray))
 
     sizes = []
     for _ in range(30):
@@ -286,7 +286,7 @@ def test_the_state_does_not_grow(update, rng):
         sizes.append(size())
     assert len(set(sizes)) == 1
     assert model.expansion_.n_points == 20
-    assert model._pending is None
+    assert model._learning.pending is None
 
 
 def test_fit_starts_afresh(rng):

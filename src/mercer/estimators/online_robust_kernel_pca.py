@@ -1,41 +1,33 @@
 """`OnlineRobustKernelPCA`: kernel PCA of a stream with outliers in it."""
 
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows, stack_rows
+from mercer.arrays import Array, Points
 from mercer.engine.psi import PSI_NAMES
 from mercer.errors import user_level
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
-    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_landmarks,
     check_rows,
     generator,
     validated,
 )
-from mercer.expansion.model import Expansion
-from mercer.kernels.base import Kernel
-from mercer.kernels.landmark_map import LandmarkMap, require_rows, require_span
-from mercer.kernels.landmarks import SELECTIONS, select_landmarks
+from mercer.expansion.empirical import in_feature_space
+from mercer.kernels.landmark_map import require_rows
+from mercer.kernels.landmarks import SELECTIONS
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages
-from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES, OnlineOptions, OnlineState, given_start
-from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
-
-_LANDMARKS = 256
-_GROWTH = 1.25  # of the rows of an unfinished warm-up, after which they are looked at together again
-_WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
+from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES
+from mercer.solvers.robust.online_run import Space
 
 
 class OnlineRobustKernelPCA(KernelDecomposition):
@@ -184,10 +176,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     }
     _fitted_attributes = (*KernelDecomposition._fitted_attributes, "weights_", "beta_", "xi_")
 
-    _run: OnlineRun | None = None  # during the warm-up a preliminary one
-    _pending: Points | None = None  # rows of the warm-up, until it is over
-    _started: int = 0  # rows of the warm-up from which the preliminary run started
-    _kernel: Kernel
+    _learning = OnlineLearning()  # replaced before it changes
 
     def __init__(
         self,
@@ -268,8 +257,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
             If learning diverged. The last good state is kept.
         """
         X = check_rows(self, X, reset=True)
-        self._run, self._pending, self._started = None, None, 0
-        self._go_on(X, self._space(self._row_kernel(X), X))
+        self._learning = OnlineLearning()
+        self._learn(X, self._space(X))
         self._warn_of_fewer()
         return self
 
@@ -308,105 +297,24 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         """
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)
-        self._go_on(X, None)
+        self._learning = replace(self._learning)
+        self._learn(X)
         return self
 
-    def _row_kernel(self, X: Points) -> Kernel:
+    def _space(self, X: Points) -> Space:
+        """Return the coordinates of rows on landmarks, chosen among the rows of X where none are given."""
         kernel = self._make_kernel(X)
         require_rows(kernel)
-        return kernel
+        return OnlinePlan.of(self).space(kernel, X, generator(self.random_state))
 
-    def _go_on(self, X: Points, space: Space | None) -> None:
-        """Learn rows; `space` is known where the landmarks were chosen before the warm-up."""
-        count, learned = n_rows(X), True
-        weights: Array = np.zeros(0)
-        run = self._run
-        if run is None or self._pending is not None:
-            rows = X if self._pending is None else stack_rows(self._pending, X)
-            needed = self._needed(space is not None)
-            ready = n_rows(rows) >= needed
-            first = rows[:needed] if ready else X.copy() if self._pending is None else rows
-            self._pending = None if ready else first
-            if ready or run is None or n_rows(first) >= _GROWTH * self._started:
-                space = self._stream_space(first if n_rows(first) else rows) if space is None else space
-                if ready and self.init is not None:
-                    run = self._given_run(space)
-                else:
-                    run, weights = start_run(space, first, self._options(space.rank))
-                self._started = self._started if ready else n_rows(first)
-                X = rows[len(weights) :] if ready else X[:0]
-        if n_rows(X):
-            run = run.copy()
-            more, learned = run.learn(X, self._channel())
-            weights = np.concatenate([weights, more])
-        self._run = run
-        self._freeze(run)
-        self.weights_ = weights[-count:]
+    def _learn(self, X: Points, space: Space | None = None) -> None:
+        """Learn rows; `space` is given where the landmarks were chosen before the warm-up."""
+        self.weights_, learned = self._learning.learn(X, OnlinePlan.of(self), self._space, self._channel(), space)
+        run = self._learning.run
+        assert run is not None
+        self.expansion_, self.beta_, self.xi_ = run.expansion(), run.state.beta, run.state.xi
         if not learned:
             self._warn_diverged()
-
-    def _needed(self, chosen: bool) -> int:
-        """Return how many rows are looked at together before learning starts."""
-        warm = 0 if self.init is not None else max(self.warm_up, _WARM_ROWS_EACH * self._most)
-        given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
-        if chosen or given:
-            return warm
-        return max(warm, _LANDMARKS if self.landmarks is None else int(self.landmarks))
-
-    @property
-    def _most(self) -> int:
-        return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
-
-    def _stream_space(self, rows: Points) -> Space:
-        """Return the space of landmarks among the first rows of a stream."""
-        return self._space(self._row_kernel(rows), rows)
-
-    def _given_run(self, space: Space) -> OnlineRun:
-        """Return the run that starts from `init`."""
-        mean, V = self._given(space)
-        options = self._options(len(V))
-        return OnlineRun(space, given_start(mean, V, options), options)
-
-    def _options(self, most: int) -> OnlineOptions:
-        r = min(self._most, most) if self.init is None else most
-        beta = self.beta if isinstance(self.beta, str) else float(self.beta)
-        xi = self.xi if isinstance(self.xi, str) else float(self.xi)
-        return OnlineOptions(r, self.update, self.psi, beta, xi, bool(self.safeguard), int(self.block_size))
-
-    def _space(self, kernel: Kernel, X: Points) -> Space:
-        points = self._points(kernel, X).astype(np.float64, copy=False)  # float32 points would lose digits
-        if self.feature_map == "empirical":
-            return EmpiricalMap(kernel, points)
-        return require_span(LandmarkMap.of(kernel, points))
-
-    def _points(self, kernel: Kernel, X: Points) -> Points:
-        if self.landmarks is None and n_rows(X) <= _LANDMARKS:
-            return X.astype(np.float64)
-        if self.landmarks is None or isinstance(self.landmarks, Integral):
-            count = _LANDMARKS if self.landmarks is None else int(self.landmarks)
-            return select_landmarks(kernel, X, count, self.selection, generator(self.random_state))
-        return check_landmarks(self.landmarks, X.shape[1])
-
-    def _given(self, space: Space) -> tuple[Array, Array]:
-        """Return `init` in the coordinates of the space: mean (q,) and components (r, q)."""
-        m, r = n_rows(space.points), self.n_components
-        shapes = [np.shape(part) for part in self.init]
-        good = len(shapes) == 2 and shapes[0] == (m,) and len(shapes[1]) == 2 and shapes[1][0] == m
-        if not good or r not in (None, shapes[1][1]):
-            raise ValueError(
-                f"init must be (mu, Gamma) of shapes ({m},) and ({m}, {'n_components' if r is None else r}) for "
-                f"{m} landmarks; got {', '.join(map(str, shapes))}."
-            )
-        mean = check_array(self.init[0], dtype=np.float64, ensure_2d=False, input_name="init")
-        V = check_array(self.init[1], dtype=np.float64, input_name="init").T
-        if isinstance(space, LandmarkMap):
-            own = space.features(space.points)
-            return np.asarray(mean @ own), np.asarray(V @ own)
-        return mean, V
-
-    def _freeze(self, run: OnlineRun) -> None:
-        self.expansion_ = run.expansion()
-        self.beta_, self.xi_ = run.state.beta, run.state.xi
 
     def _warn_diverged(self) -> None:
         advice = "Use safeguard=True" if self.update == "hebbian" and not self.safeguard else "Rescale the data"
@@ -419,63 +327,22 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
     # -- pre-images ----------------------------------------------------------------------------------------------
 
-    def _in_feature_space(self, scores: Array) -> tuple[Expansion, Array]:
-        """Return model and scores in the metric of feature space, where pre-images are looked for.
-
-        Scores of an empirical model stand for g = mu + Gamma (Gamma^T Gamma)^+ y, a vector like h. The shortest element
-        of feature space with these inner products with the landmarks has the coefficients K_mm^+ g.
-        """
-        model = self.expansion_
-        if not model.empirical:
-            return model, scores
-        root = LandmarkMap.of(model.kernel, model.points).root
-        W, mean = model.coef @ root, np.zeros(root.shape[1]) if model.nu is None else model.nu @ root
-        mapped = replace(
-            model,
-            coef=W @ root.T,
-            offset=W @ mean,
-            gram=W @ W.T,
-            nu=root @ mean,
-            mean_norm=float(mean @ mean),
-            empirical=False,
-        )
-        return mapped, np.asarray(scores @ model.gram_inverse @ mapped.gram)
-
     def _find_preimages(self, scores: Array) -> Array:
-        model, mapped = self._in_feature_space(scores)
+        model, mapped = in_feature_space(self.expansion_, scores)
         options = {"alpha": self.alpha} if self.preimage == "ridge" else {}
         anchors = Anchors(model.points, model.project(model.points))
         return find_preimages(self.preimage, model, mapped, anchors, **options).astype(scores.dtype, copy=False)
 
     def _preimage_residual(self, scores: Array, found: Array) -> Array:
         if self.expansion_.empirical:
-            return feature_residual(*self._in_feature_space(scores), found)
+            return feature_residual(*in_feature_space(self.expansion_, scores), found)
         return super()._preimage_residual(scores, found)
 
     # -- files ---------------------------------------------------------------------------------------------------
 
     def _saved_state(self) -> dict[str, Any]:
-        run = self._run
-        learning = {
-            "state": None if run is None else asdict(run.state),
-            "root": None if run is None or isinstance(run.space, EmpiricalMap) else run.space.root,
-            "r": 0 if run is None else run.options.r,
-            "pending": self._pending,
-            "started": self._started,
-        }
-        return {**super()._saved_state(), "learning": learning}
+        return {**super()._saved_state(), "learning": self._learning.saved()}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
-        learning, model = state["learning"], self.expansion_
-        self._pending, self._started = learning["pending"], learning["started"]
-        if learning["state"] is not None:
-            empirical = self.feature_map == "empirical"
-            space: Space = (
-                EmpiricalMap(model.kernel, model.points)
-                if empirical
-                else LandmarkMap(model.kernel, model.points, learning["root"])
-            )
-            options = replace(self._options(1), r=learning["r"])
-            values: Any = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in learning["state"].items()}
-            self._run = OnlineRun(space, OnlineState(**values), options)  # copies: what is read need not be writable
+        self._learning = OnlineLearning.restored(self.expansion_, OnlinePlan.of(self), state["learning"])

@@ -138,14 +138,12 @@ class Landmarks:
     def _prepared(self) -> dict[str, PointBlocks]:
         return {}
 
-    def measure(
-        self, X: Points, weights: Array | None, reference: Array | None, dtype: Any, n_jobs: int | None
-    ) -> Moments:
-        """Return the moments of rows, from kernel values in a given precision."""
+    def blocks(self, dtype: Any) -> PointBlocks:
+        """Return the landmarks prepared for kernel values in this precision."""
         name = np.dtype(dtype).name
         if name not in self._prepared:
             self._prepared[name] = PointBlocks(self.kernel, self.points, dtype)
-        return measure(self._prepared[name], X, weights, reference, n_jobs)
+        return self._prepared[name]
 
     def missing_share(self, moments: Moments) -> float:
         """Return the share of sum w k(x, x) outside the span of the landmarks."""

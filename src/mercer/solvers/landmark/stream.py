@@ -14,7 +14,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary, select_landmarks
 from mercer.kernels.tiles import PointBlocks
 from mercer.solvers.landmark.models import exact_model, solve_moments
-from mercer.solvers.landmark.moments import Landmarks, enough_in_float32
+from mercer.solvers.landmark.moments import Landmarks, enough_in_float32, measure
 from mercer.solvers.landmark.recent_rows import RecentRows
 
 # Landmarks are chosen again when they miss more than _WORSE times the share that they missed at first, plus _MUCH.
@@ -186,7 +186,7 @@ class LandmarkStream:
         if X.dtype == np.float32 and self._short is None:
             self._short = enough_in_float32(self.landmarks.whitening, X, self._leading)
         dtype = np.float32 if X.dtype == np.float32 and self._short else np.float64
-        return self.landmarks.measure(X, weights, reference, dtype, self.plan.n_jobs)
+        return measure(self.landmarks.blocks(dtype), X, weights, reference, self.plan.n_jobs)
 
     def _renew_window(self, rng: np.random.RandomState) -> None:
         """Compute the window's moments again from time to time, on new landmarks if the old ones miss too much.

@@ -1,0 +1,172 @@
+"""How `OnlineRobustKernelPCA` learns: rows of the warm-up are looked at together, later ones in order."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from mercer.arrays import Array, Points, n_rows, stack_rows
+from mercer.estimators.validation import MOST_COMPONENTS, check_landmarks
+from mercer.events import Channel
+from mercer.expansion.model import Expansion
+from mercer.kernels.base import Kernel
+from mercer.kernels.landmark_map import LandmarkMap, require_span
+from mercer.kernels.landmarks import select_landmarks
+from mercer.solvers.robust.online import OnlineOptions, OnlineState, given_start
+from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
+
+_LANDMARKS = 256
+_GROWTH = 1.25  # of the rows of an unfinished warm-up, after which they are looked at together again
+_WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
+
+
+@dataclass(frozen=True, eq=False)
+class OnlinePlan:
+    """How to learn: the estimator's parameters of the same names."""
+
+    n_components: int | None
+    landmarks: Any
+    selection: str
+    feature_map: str
+    init: Any
+    warm_up: int
+    options: OnlineOptions  # with as many components as are wanted
+
+    @classmethod
+    def of(cls, estimator: Any) -> "OnlinePlan":
+        """Return the plan that the parameters of the estimator describe."""
+        beta, xi = (value if isinstance(value, str) else float(value) for value in (estimator.beta, estimator.xi))
+        most = MOST_COMPONENTS if estimator.n_components is None else int(estimator.n_components)
+        options = OnlineOptions(
+            most, estimator.update, estimator.psi, beta, xi, bool(estimator.safeguard), int(estimator.block_size)
+        )
+        own = {name: getattr(estimator, name) for name in cls.__dataclass_fields__ if name != "options"}
+        return cls(**own, options=options)
+
+    def rows_to_wait_for(self, chosen: bool) -> int:
+        """Return how many rows are looked at together before learning starts; `chosen` tells if there are landmarks."""
+        warm = 0 if self.init is not None else max(self.warm_up, _WARM_ROWS_EACH * self.options.r)
+        given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
+        if chosen or given:
+            return warm
+        return max(warm, _LANDMARKS if self.landmarks is None else int(self.landmarks))
+
+    def space(self, kernel: Kernel, X: Points, rng: Any) -> Space:
+        """Return the coordinates of rows on landmarks, which are given or chosen among the rows of X."""
+        points = self._points(kernel, X, rng).astype(np.float64, copy=False)  # float32 points would lose digits
+        if self.feature_map == "empirical":
+            return EmpiricalMap(kernel, points)
+        return require_span(LandmarkMap.of(kernel, points))
+
+    def _points(self, kernel: Kernel, X: Points, rng: Any) -> Points:
+        if self.landmarks is None and n_rows(X) <= _LANDMARKS:
+            return X.astype(np.float64)
+        if self.landmarks is None or isinstance(self.landmarks, Integral):
+            count = _LANDMARKS if self.landmarks is None else int(self.landmarks)
+            return select_landmarks(kernel, X, count, self.selection, rng)
+        return check_landmarks(self.landmarks, X.shape[1])
+
+    def given_run(self, space: Space) -> OnlineRun:
+        """Return the run that starts from `init`."""
+        mean, V = self._given(space)
+        options = replace(self.options, r=len(V))
+        return OnlineRun(space, given_start(mean, V, options), options)
+
+    def _given(self, space: Space) -> tuple[Array, Array]:
+        """Return `init` in the coordinates of the space: mean (q,) and components (r, q)."""
+        m, r = n_rows(space.points), self.n_components
+        shapes = [np.shape(part) for part in self.init]
+        good = len(shapes) == 2 and shapes[0] == (m,) and len(shapes[1]) == 2 and shapes[1][0] == m
+        if not good or r not in (None, shapes[1][1]):
+            raise ValueError(
+                f"init must be (mu, Gamma) of shapes ({m},) and ({m}, {'n_components' if r is None else r}) for "
+                f"{m} landmarks; got {', '.join(map(str, shapes))}."
+            )
+        mean = check_array(self.init[0], dtype=np.float64, ensure_2d=False, input_name="init")
+        V = check_array(self.init[1], dtype=np.float64, input_name="init").T
+        if isinstance(space, LandmarkMap):
+            own = space.features(space.points)
+            return np.asarray(mean @ own), np.asarray(V @ own)
+        return mean, V
+
+
+@dataclass
+class OnlineLearning:
+    """Where learning stands; `learn` replaces what it changes, so that a copy stays as it was."""
+
+    run: OnlineRun | None = None  # during the warm-up a preliminary one
+    pending: Points | None = None  # rows of the warm-up, until it is over
+    started: int = 0  # rows of the warm-up from which the preliminary run started
+
+    def learn(
+        self,
+        X: Points,
+        plan: OnlinePlan,
+        make_space: Callable[[Points], Space],
+        channel: Channel,
+        space: Space | None = None,  # where the landmarks were chosen before the warm-up
+    ) -> tuple[Array, bool]:
+        """Learn rows in order; return their weights, and whether learning did not diverge."""
+        count, learned = n_rows(X), True
+        weights: Array = np.zeros(0)
+        if self.run is None or self.pending is not None:
+            X, weights = self._warm_up(X, plan, make_space, space)
+        if n_rows(X):
+            assert self.run is not None
+            self.run = self.run.copy()
+            more, learned = self.run.learn(X, channel)
+            weights = np.concatenate([weights, more])
+        return weights[-count:], learned
+
+    def _warm_up(
+        self, X: Points, plan: OnlinePlan, make_space: Callable[[Points], Space], space: Space | None
+    ) -> tuple[Points, Array]:
+        """Begin with the rows so far, for now or for good; return the rows to learn after them, and their weights."""
+        rows = X if self.pending is None else stack_rows(self.pending, X)
+        needed = plan.rows_to_wait_for(space is not None)
+        ready = n_rows(rows) >= needed
+        first = rows[:needed] if ready else X.copy() if self.pending is None else rows
+        self.pending = None if ready else first
+        weights: Array = np.zeros(0)
+        if not ready and self.run is not None and n_rows(first) < _GROWTH * self.started:
+            return X, weights
+        space = make_space(first if n_rows(first) else rows) if space is None else space
+        if ready and plan.init is not None:
+            self.run = plan.given_run(space)
+        else:
+            r = min(plan.options.r, space.rank) if plan.init is None else space.rank
+            self.run, weights = start_run(space, first, replace(plan.options, r=r))
+        self.started = self.started if ready else n_rows(first)
+        return (rows[len(weights) :] if ready else X[:0]), weights
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def saved(self) -> dict[str, Any]:
+        """Return all but the landmarks, which are the model's points, as plain data."""
+        run = self.run
+        return {
+            "state": None if run is None else asdict(run.state),
+            "root": None if run is None or isinstance(run.space, EmpiricalMap) else run.space.root,
+            "r": 0 if run is None else run.options.r,
+            "pending": self.pending,
+            "started": self.started,
+        }
+
+    @classmethod
+    def restored(cls, model: Expansion, plan: OnlinePlan, saved: dict[str, Any]) -> "OnlineLearning":
+        """Return what `saved` describes."""
+        learning = cls(None, saved["pending"], saved["started"])
+        if saved["state"] is not None:
+            empirical = plan.feature_map == "empirical"
+            space: Space = (
+                EmpiricalMap(model.kernel, model.points)
+                if empirical
+                else LandmarkMap(model.kernel, model.points, saved["root"])
+            )
+            # copies: what is read need not be writable
+            values: Any = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in saved["state"].items()}
+            learning.run = OnlineRun(space, OnlineState(**values), replace(plan.options, r=saved["r"]))
+        return learning
