@@ -1,6 +1,5 @@
 """`KernelMutualSubspace`: sets of images told apart by the angles between their subspaces in feature space."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -10,7 +9,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
-from mercer.errors import user_level
 from mercer.estimators.advice import fewer_components_are_fine
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
@@ -18,12 +16,11 @@ from mercer.estimators.model_files import ModelFiles
 from mercer.expansion.model import Expansion
 from mercer.images.checks import check_counts, check_learns_in_parts
 from mercer.images.image_sets import check_labels, check_set, in_order, listed, unit_rows
-from mercer.images.verification import Roc, curve, is_complete, threshold_for, warn_if_none_pass
+from mercer.images.subspace_angles import MEASURES, cosines_between, similarity_from, subspace_of
+from mercer.images.verification import Roc, curve, threshold_for, warn_if_none_pass, warn_of_themselves
 from mercer.kernels.resolve import resolve_gamma
-from mercer.metrics.subspaces import orthonormal_basis
 
 _NARROWNESS = 0.1  # the default gamma times the mean squared length of a row: a kernel as wide as the rows are long
-_MEASURES = ("cosines", "angles")
 Labels = npt.NDArray[Any]
 
 
@@ -253,12 +250,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         ValueError
             If a set is empty, has images of another size, spans no subspace, or was learned with another kernel.
         """
-        cosines = self.cosines(sets)
-        if self.measure == "cosines":
-            return np.asarray(np.nanmean(cosines**2, axis=2))
-        angles = np.arccos(cosines)
-        counted = np.sum(~np.isnan(angles), axis=2)
-        return np.asarray(1.0 - np.sqrt(np.nansum(angles**2, axis=2) / counted) / (np.pi / 2))  # (36)
+        return similarity_from(self.cosines(sets), self.measure)
 
     def cosines(self, sets: Sequence[Any]) -> Array:
         """Return the cosines of the angles that count.
@@ -284,38 +276,12 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         self._check_fitted()
         queries = self._subspaces(sets)
         references = [self._basis(label) for label in self.references_]
-        points = np.vstack([basis.points for basis in references])  # one kernel block for a set against all of them
-        ends = np.cumsum([basis.n_points for basis in references])[:-1]
-        found = np.full((len(queries), len(references), self.n_angles), np.nan)
-        for row, query in zip(found, queries, strict=True):
-            values = np.split(query.combine(query.coef, points), ends)
-            row[:, : query.n_components] = self._leading_cosines(references, values)
-        return found
-
-    def _leading_cosines(self, references: list[Expansion], values: list[Array]) -> Array:
-        """Return singular values of inner products of orthonormal bases [Wolf and Shashua 2003], (references, t)."""
-        r = self.n_components
-        products = np.zeros((len(references), r, values[0].shape[1]))
-        for product, basis, value in zip(products, references, values, strict=True):
-            product[: basis.n_components] = basis.coef @ value
-        t = min(self.n_angles, *products.shape[1:])
-        return np.asarray(np.clip(np.linalg.svd(products, compute_uv=False)[:, :t], 0.0, 1.0))
+        return cosines_between(queries, references, self.n_components, self.n_angles)
 
     def _basis(self, label: Any) -> Expansion:
         if label not in self._bases:
-            self._bases[label] = self._subspace_of(self.references_[label].expansion_)
+            self._bases[label] = subspace_of(self.references_[label].expansion_, self.n_components)
         return self._bases[label]
-
-    def _subspace_of(self, expansion: Expansion) -> Expansion:
-        if expansion.empirical:
-            raise ValueError("Models of the empirical kernel map cannot be compared; use feature_map='whitened'.")
-        basis = orthonormal_basis(expansion.truncated(self.n_components))
-        if basis.n_components == 0:
-            raise ValueError(
-                "A set spans no subspace: all its images are zero, or equal under a centred model. "
-                "Drop such sets, or use an estimator with center=False."
-            )
-        return basis
 
     def _subspaces(self, sets: Sequence[Any]) -> list[Expansion]:
         kernel = next(iter(self.references_.values())).expansion_.kernel
@@ -327,7 +293,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
                 expansion = self._fitted(rows).expansion_
             if expansion.kernel != kernel:
                 raise ValueError(f"Set {number} was learned with the kernel {expansion.kernel!r}, not with {kernel!r}.")
-            found.append(self._subspace_of(expansion))
+            found.append(subspace_of(expansion, self.n_components))
         return found
 
     # -- deciding ------------------------------------------------------------------------------------------------
@@ -482,14 +448,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
                 "A ROC curve needs pairs with equal and pairs with different labels; these sets make only one kind. "
                 f"The references are {list(self.references_)}."
             )
-        themselves = int(is_complete(similarity[genuine]).sum())
-        if themselves:
-            warnings.warn(
-                f"{themselves} of the {int(genuine.sum())} pairs with equal labels have a similarity of 1, as sets "
-                "compared with themselves have: the ROC curve is too good. Pass sets that were not learned.",
-                UserWarning,
-                stacklevel=user_level(),
-            )
+        warn_of_themselves(similarity[genuine])
         return curve(similarity, genuine)
 
     def _pairs(self, sets: Sequence[Any], labels: Iterable[Any]) -> tuple[Array, npt.NDArray[np.bool_]]:
@@ -515,8 +474,8 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_counts(n_components=self.n_components, n_angles=self.n_angles)
-        if self.measure not in _MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(_MEASURES)}; got {self.measure!r}.")
+        if self.measure not in MEASURES:
+            raise ValueError(f"measure must be one of {', '.join(MEASURES)}; got {self.measure!r}.")
 
     def _check_fitted(self) -> None:
         if not getattr(self, "references_", None):

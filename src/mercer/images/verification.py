@@ -59,3 +59,15 @@ def warn_if_none_pass(threshold: float) -> None:
             UserWarning,
             stacklevel=user_level(),
         )
+
+
+def warn_of_themselves(genuine: Array) -> None:
+    """Warn where sets are compared with themselves, from the similarities of pairs with equal labels."""
+    themselves = int(is_complete(genuine).sum())
+    if themselves:
+        warnings.warn(
+            f"{themselves} of the {len(genuine)} pairs with equal labels have a similarity of 1, as sets compared "
+            "with themselves have: the ROC curve is too good. Pass sets that were not learned.",
+            UserWarning,
+            stacklevel=user_level(),
+        )
