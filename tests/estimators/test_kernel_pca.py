@@ -885,3 +885,11 @@ def test_functions_cannot_be_saved(kernel, rng, tmp_path):
 @pytest.mark.filterwarnings("ignore:n_components=.*exceeds:UserWarning")
 def test_scikit_learns_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(("n", "features", "components"), [(40, 3, 40), (40, 3, 5), (30, 14, 30)])
+def test_components_beyond_the_number_of_features_are_zero_and_orthonormal(rng, n, features, components):
+    model = KernelPCA(components).fit(rng.standard_normal((n, features)))
+    assert model.solver_ == "svd"
+    assert np.count_nonzero(model.eigenvalues_) == features
+    np.testing.assert_allclose(model.eigenvectors_.T @ model.eigenvectors_, np.eye(components), atol=1e-13)

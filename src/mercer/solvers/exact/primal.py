@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dgeqrf, dorgqr
 
 from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
 from mercer.kernels.base import Kernel
@@ -82,7 +83,8 @@ def _with_orthonormal_columns(vectors: Array, count: int) -> Array:
     """Return orthonormal columns and `count` more, orthogonal to them."""
     if count == 0:
         return vectors
-    more = np.random.default_rng(0).standard_normal((len(vectors), count))
-    for _ in range(2):
-        more = np.linalg.qr(more - vectors @ (vectors.T @ more))[0]
-    return np.hstack([vectors, more])
+    n, known = vectors.shape
+    reflections, tau, *_ = dgeqrf(vectors)
+    wide = np.zeros((n, known + count), order="F")
+    wide[:, :known] = reflections
+    return np.hstack([vectors, dorgqr(wide, tau, overwrite_a=True)[0][:, known:]])
