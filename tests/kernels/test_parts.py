@@ -39,13 +39,13 @@ def test_a_source_without_a_part_is_the_matrix_without_it(source, part, rng):
 
 
 def test_products_of_all_parts_at_once(source, rng):
-    K = source.dense().astype(np.float64)
     products = PartProducts(source, PARTS)
     tol = 1e-4 if source.dtype == np.float32 else 1e-10
     blocks = rng.standard_normal((len(PARTS), 3, N))
     for block, part in zip(blocks, PARTS, strict=True):
         block[:, part] = 0.0
     within, outside, sums = products.within(blocks), products.outside(list(blocks)), products.sums()
+    K = source.dense().astype(np.float64)  # of the same tiles, which are held
     for k, part in enumerate(PARTS):
         expected = blocks[k] @ K
         assert_allclose(outside[k], expected[:, part], atol=tol)

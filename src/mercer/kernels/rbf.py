@@ -41,7 +41,7 @@ _MIN32, _LOW32, _DOWN32 = np.float32(-110.0), np.float32(-87.0), np.float32(2.0*
 
 _LOWEST_EXPONENT = -200.0  # exponents below it, which may be too large in size for float32, are replaced by it
 
-_ROWS, _COLUMNS = 512, 512  # a scratch block of 2 MiB in float64: stays in the second-level cache
+_ROWS, _COLUMNS = 256, 512  # a scratch block of 1 MiB in float64: new memory costs more than arithmetic on it
 
 
 @compiled(fastmath=_FAST, inline="always")

@@ -21,6 +21,8 @@ from mercer.kernels.precision import enough_precision
 TILE_BYTES = 32 * 2**20
 _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _SLAB_BYTES = 32 * 2**20
+_STRIP = 128  # rows of a strip of a whole matrix
+_ONE_THREAD_ROWS = 400  # up to here one thread makes a whole matrix: starting another takes longer
 _LINE = 64  # bytes of a cache line
 _FEW_VECTORS = 18  # up to here reading a tile once is faster than two matrix products
 
@@ -226,14 +228,32 @@ class SymmetricTiles:
         """Return the whole matrix, and keep no tiles beside it; the caller has checked that it fits."""
         out = np.empty(self.shape, self.dtype)
         self.held = bool(self._tiles)
-
-        def work(_: int, I: slice, J: slice, tile: Array) -> None:
-            out[I, J] = tile
-            if I != J:
-                out[J, I] = tile.T
-
-        self.for_each_tile(work)
+        if self.held:
+            self.for_each_tile(lambda _, I, J, tile: _write_both(out, I, J, tile))
+        else:
+            self._fill(out)
         return out
+
+    def _fill(self, out: Array) -> None:
+        """Write the matrix in flat strips that begin at the diagonal: small enough for the second-level cache."""
+        n = self.shape[0]
+        threads = self.threads if n > _ONE_THREAD_ROWS else 1
+        scratch = [_aligned(min(n, _STRIP) * n, self.dtype) for _ in range(threads)]
+
+        def work(worker: int, I: slice) -> None:
+            J = slice(I.start, n)
+            _write_both(out, I, J, self._make(I, J, scratch[worker]))
+
+        run_in_threads(work, [slice(i, min(i + _STRIP, n)) for i in range(0, n, _STRIP)], threads)
+        if self.blocks.kernel.unit_diagonal:
+            np.fill_diagonal(out, 1.0)
+
+
+def _write_both(out: Array, I: slice, J: slice, tile: Array) -> None:
+    """Write K[I, J], which begins at the diagonal or right of it, and its mirror image."""
+    out[I, J] = tile
+    right = max(I.stop, J.start)
+    out[right : J.stop, I] = tile[:, right - J.start :].T
 
 
 def _joined(of_workers: Sequence[list[Array]]) -> Array:

@@ -21,7 +21,7 @@ from mercer.kernels.tiles import one_blas_thread
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted
 _ALL_ROWS = 64  # up to so many rows all eigenvalues cost less than a search for negative ones
-_ARPACK_ROWS = 200  # with fewer rows LAPACK needs only milliseconds
+_ARPACK_ROWS = 128  # with fewer rows LAPACK needs less than a millisecond
 _ARPACK_SHARE = 16  # LAPACK is faster than ARPACK when more than a sixteenth of all pairs is wanted
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
