@@ -19,6 +19,7 @@ from mercer.arrays import Array, IntArray
 from mercer.events import SILENT, Channel
 
 _SMALLEST_BASIS = 48  # a smaller basis saves nothing
+_WIDE_BASIS = 320  # where blocks are wide, ten of them are usually enough
 _QUICK_BASIS = 24  # up to this size the projected problem is solved after every step
 _MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem,
 _BLIND_ROWS = 20000  # and so many rows divided by theirs: where products take long, no step may be wasted
@@ -186,7 +187,7 @@ def block_krylov(
 ) -> KrylovResult:
     """Return the leading eigenpairs of the operator; stop by residuals, by stagnation, or after max_iter products."""
     n, block = start.shape
-    basis = _Basis.begin(start, min(n, max(20 * block, 3 * n_pairs + 6 * block, _SMALLEST_BASIS)))
+    basis = _Basis.begin(start, min(n, max(min(20 * block, _WIDE_BASIS), 3 * n_pairs + 6 * block, _SMALLEST_BASIS)))
     blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // n))
     progress, rng = _Progress(tol, floor, noise, blind), np.random.default_rng(1)
     scale, lowest, width, converged = 0.0, np.inf, block, False

@@ -128,7 +128,7 @@ class PointBlocks:
         stays_sparse = is_sparse(X) and self._origin is None
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
-        slices = row_slices(n_rows(X), per_row, TILE_BYTES // threads)
+        slices = row_slices(n_rows(X), per_row, min(TILE_BYTES, memory_budget()) // threads)
         run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
 
 

@@ -129,7 +129,7 @@ def fit_r1(
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     product, diagonal = _product_of(kernel, X, operator, center)
-    start = solve(operator, n_components, EigenOptions())
+    start = solve(operator, n_components, EigenOptions(positive=kernel.positive))
     noise = rounding_noise(X.shape[0], operator.largest_entry, operator.dtype)
     kept = start.values > max(thresholds(operator.dtype).zero * float(start.values.max(initial=0.0)), noise)
     A: Array = (start.vectors[:, kept] / np.sqrt(start.values[kept])).T

@@ -99,7 +99,7 @@ def exact_model(kernel: Kernel, X: Points, n_components: int, forgetting: float,
     weight, scale = float(weights.sum()), np.sqrt(weights)
     tiles = SymmetricTiles(kernel, X, np.float64, memory_budget(), available_threads())
     operator = CentredOperator(tiles, kernel.diagonal(X), weights=weights / weight, scale=scale, center=center)
-    spectrum = solve(operator, r, EigenOptions())
+    spectrum = solve(operator, r, EigenOptions(positive=kernel.positive))
     noise = rounding_noise(n_rows(X), operator.largest_entry, np.float64)
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, thresholds(np.float64))
     coef = (orient(spectrum.vectors) * inverse_roots(values)).T * scale

@@ -140,7 +140,7 @@ class KernelRows:
     def _pairs(self, operator: CentredOperator, r: int, start: Array | None) -> tuple[Array, Array, float]:
         """Return eigenvalues, vectors and the lowest value seen; a start near them saves most of the steps."""
         if start is None or choose_solver("auto", self.n, r) == "dense":
-            found = solve(operator, r, EigenOptions())
+            found = solve(operator, r, EigenOptions(positive=self.kernel.positive))
             return found.values, found.vectors, found.lowest
         fill = np.random.default_rng(0).standard_normal((self.n, max(_BLOCK - r, 0) + r))
         size, eps = float(np.abs(start).max()) or 1.0, float(np.finfo(operator.dtype).eps)
