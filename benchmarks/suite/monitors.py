@@ -123,3 +123,13 @@ def linear_pca_chart(X: np.ndarray, weight: float = 1.0) -> Callable[[np.ndarray
 def surprise(p: np.ndarray) -> np.ndarray:
     """Return p-values as scores that rise with how unusual a row is."""
     return norm.isf(np.clip(p, 1e-300, 1.0 - 1e-12))
+
+
+def rate_and_detection(alpha: float, faulty: int, _: object, alarms: np.ndarray) -> dict[str, float]:
+    """Return the rate of false alarms relative to alpha, and the share of the last, faulty rows that was found."""
+    normal = alarms[:, :-faulty].mean(axis=1) / alpha
+    return {
+        "rate / alpha": float(normal.mean()),
+        "largest of a seed": float(normal.max()),
+        "% of faulty rows found": 100.0 * float(alarms[:, -faulty:].mean()),
+    }

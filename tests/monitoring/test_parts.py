@@ -20,7 +20,7 @@ from mercer.monitoring.dependence import (
 from mercer.monitoring.folds import contiguous_folds, gap_of
 from mercer.monitoring.lags import lags_left, with_lags
 from mercer.monitoring.levels import Levels
-from mercer.monitoring.limits import Dependence, Limits, upper_limit
+from mercer.monitoring.limits import Dependence, Limits, UpperLimit
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.times import seconds_of
 from textbook import monitoring as textbook
@@ -145,7 +145,7 @@ def test_limits_keep_their_rate_with_the_confidence_asked_for(decay):
     rates = []
     for seed in range(60):
         series = autoregression(500, decay, np.random.default_rng(seed))
-        limit = upper_limit(series, 0.01, 0.9, Dependence.of(series))
+        limit = UpperLimit(series, 0.9, Dependence.of(series))(0.01)
         rates.append(norm.sf(limit))
     assert np.mean(np.array(rates) <= 0.01) >= 0.85
     assert 0.2 <= np.mean(rates) / 0.01 <= 1.0

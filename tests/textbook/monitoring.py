@@ -86,3 +86,46 @@ def level_p_value(x: float, mean: float, spread: float, independent: float, dens
     z = abs(x - mean) / (spread * np.sqrt(1.0 + 1.0 / independent))
     grid = np.linspace(0.0, z, 20001)
     return 1.0 - 2.0 * float(np.trapezoid(density(grid, independent - 1.0), grid))
+
+
+def run_lengths(X: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For how many rows each value has been the same, 0 where missing, and for how many it has been missing."""
+    equal, absent = np.zeros(X.shape, int), np.zeros(X.shape, int)
+    for j in range(X.shape[1]):
+        for t in range(len(X)):
+            if np.isnan(X[t, j]):
+                absent[t, j] = 1 if t == 0 or starts[t] else absent[t - 1, j] + 1
+            else:
+                same = t > 0 and not starts[t] and X[t, j] == X[t - 1, j]
+                equal[t, j] = equal[t - 1, j] + 1 if same else 1
+    return equal, absent
+
+
+def conditional_mean(x: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """E[x_M | x_O] of a normal distribution, by the partitioned inverse: m_M - (P_MM)^-1 P_MO (x_O - m_O), P = S^-1."""
+    missing, precision, found = np.isnan(x), np.linalg.inv(covariance), x.copy()
+    if missing.any():
+        left, right = precision[np.ix_(missing, missing)], precision[np.ix_(missing, ~missing)]
+        found[missing] = mean[missing] - np.linalg.solve(left, right @ (x - mean)[~missing])
+    return found
+
+
+def gaussian_index(Z, points, coef, offset, nu, mean_norm, variances, gamma, noise) -> np.ndarray:
+    """T2 + SPE / noise of rows, term by term, for orthonormal components on points with a Gaussian kernel."""
+    out = []
+    for z in Z:
+        k = np.array([np.exp(-gamma * ((z - x) ** 2).sum()) for x in points])
+        y = np.array([a @ k - o for a, o in zip(coef, offset, strict=True)])
+        spe = 1.0 - 2.0 * nu @ k + mean_norm - (y**2).sum()
+        out.append((y**2 / variances).sum() + spe / noise)
+    return np.array(out)
+
+
+def betting(p: np.ndarray, bets: np.ndarray, smallest: float) -> np.ndarray:
+    """The mean over bets e of S_t = max(1, S_{t-1}) e p_t^(e - 1), S_0 = 0, with p at least `smallest`."""
+    out, S = [], [0.0 for _ in bets]
+    for value in p:
+        value = max(value, smallest)
+        S = [max(1.0, s) * e * value ** (e - 1.0) for s, e in zip(S, bets, strict=True)]
+        out.append(sum(S) / len(S))
+    return np.array(out)

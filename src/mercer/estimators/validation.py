@@ -89,10 +89,13 @@ def validated(method: _Method) -> _Method:
     return checked
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True) -> Points:
+def check_rows(
+    estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True, missing: bool = False
+) -> Points:
     """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice.
 
     With copy=True the result shares no memory with X; rows that a model keeps need that, as callers reuse their arrays.
+    With missing=True, NaN is allowed.
     """
     stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
     try:
@@ -102,6 +105,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, copy: bool = False, spars
             reset=reset,
             copy=copy and stays,
             accept_sparse="csr" if sparse else False,
+            ensure_all_finite="allow-nan" if missing else True,
             dtype="numeric",  # refuses digits in strings, which asking for floats would convert
         )
     except (ValueError, TypeError) as error:

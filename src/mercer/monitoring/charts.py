@@ -9,6 +9,7 @@ the larger one decides.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.signal import lfilter
 
 from mercer.arrays import Array, IntArray
 
@@ -57,6 +58,9 @@ class Chart:
     @staticmethod
     def run(z: Array, weight: float, start: Array, most: Array | None = None) -> Array:
         """Return smoothed values, (n, 2), from a start; a row of NaN leaves the value as it is."""
+        if most is None and not np.isnan(z).any():  # nothing is held: a filter, which is much faster
+            filtered, _ = lfilter([weight], [1.0, weight - 1.0], z, axis=0, zi=((1.0 - weight) * start)[None])
+            return np.asarray(filtered)
         found, keep = np.empty_like(z), 1.0 - weight
         high = (np.inf, np.inf) if most is None else (float(most[0]), float(most[1]))
         now = [float(start[0]), float(start[1])]

@@ -17,7 +17,7 @@ from mercer.kernels.resolve import median_gamma
 from mercer.monitoring.candidates import WIDTHS, Candidate, counts_to_try, path_of_scores
 from mercer.monitoring.charts import Chart
 from mercer.monitoring.folds import contiguous_folds
-from mercer.monitoring.limits import Dependence, upper_limit
+from mercer.monitoring.limits import Dependence, UpperLimit
 from mercer.monitoring.pretended import Fault, pretended_faults
 from mercer.tables.scaling import Scaling
 
@@ -105,7 +105,7 @@ def _found(normal: Array, faulty: Array, rate: Rate) -> Array:
     for i in range(normal.shape[1]):
         chart = Chart.of(normal[:, i], np.ones(2), (0, 1))
         values = chart.standardised(normal[:, i]).max(axis=1)
-        limit = upper_limit(values, rate.alpha, rate.confidence, Dependence.of(values))
+        limit = UpperLimit(values, rate.confidence, Dependence.of(values))(rate.alpha)
         shares[:, i] = (chart.standardised(faulty[:, :, i]).max(axis=2) > limit).mean(axis=1)
     return shares
 

@@ -12,7 +12,7 @@ from math import factorial
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from mercer.arrays import Array
 
@@ -89,12 +89,12 @@ def exceedance_correlation(rho: Array, share: float) -> Array:
 
         P(both above) - share^2 = sum_{k>=1} rho^k / k! (phi(u) H_{k-1}(u))^2.
     """
-    u = float(norm.isf(share))
+    u = -float(ndtri(share))
     hermite = [1.0, u]
     for k in range(2, _TERMS):
         hermite.append(u * hermite[-1] - (k - 1) * hermite[-2])
     rho = np.clip(rho, -1.0, 1.0)
-    density = float(norm.pdf(u))
+    density = float(np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi))
     total = sum(rho**k / factorial(k) * (density * hermite[k - 1]) ** 2 for k in range(1, _TERMS + 1))
     return np.asarray(total / (share * (1.0 - share)))
 

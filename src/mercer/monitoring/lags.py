@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.monitoring.dependence import autocorrelation
 
 _MOST = 3  # lags
@@ -15,15 +15,19 @@ def with_lags(X: Array, lags: int, starts: npt.NDArray[np.bool_]) -> Array:
 
     starts, (n,), is true at the first row of each segment of time.
     """
-    n, d = X.shape
-    first = np.maximum.accumulate(np.where(starts, np.arange(n), 0))
-    age = np.arange(n) - first
+    (n, d), age = X.shape, ages(starts)
     found = np.full((n, d * (lags + 1)), np.nan)
     found[:, :d] = X
     for lag in range(1, lags + 1):
         known = age >= lag
         found[known, lag * d : (lag + 1) * d] = X[np.flatnonzero(known) - lag]
     return found
+
+
+def ages(starts: npt.NDArray[np.bool_]) -> IntArray:
+    """Return how many rows of its segment are before each row, (n,)."""
+    number = np.arange(len(starts))
+    return np.asarray(number - np.maximum.accumulate(np.where(starts, number, 0)))
 
 
 def lags_left(X: Array, starts: npt.NDArray[np.bool_]) -> int:
@@ -51,5 +55,5 @@ def _unpredicted(rows: Array, d: int) -> Array:
 
 
 def complete(rows: Array) -> npt.NDArray[np.bool_]:
-    """Return which rows have all their lags, (n,)."""
+    """Return which rows have all their values and lags, (n,)."""
     return np.asarray(~np.isnan(rows).any(axis=1))

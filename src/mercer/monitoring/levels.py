@@ -35,13 +35,19 @@ class Levels:
         return cls(X.mean(axis=0), np.where(unit > 0, unit, 1.0), independent - 1.0)
 
     def p_values(self, X: Array) -> Array:
-        """Return the p-value of the most unusual level of each row, (n,), with regard to the number of columns."""
+        """Return the p-value of the most unusual level of each row, (n,), with regard to the number of columns.
+
+        Missing values are not unusual.
+        """
         if not len(self.mean):
             return np.ones(len(X))
-        each = 2.0 * t.sf(np.abs(X - self.mean) / self.unit, self.freedom)
+        each = 2.0 * t.sf(np.abs(self._deviations(X)), self.freedom)
         return np.asarray(np.minimum(1.0, len(self.mean) * each.min(axis=1)))
 
     def contributions(self, X: Array, alpha: float) -> Array:
         """Return the squared deviations in units of their limits for a rate, (n, c)."""
         reach = t.isf(alpha / (2.0 * max(len(self.mean), 1)), self.freedom)
-        return np.asarray(((X - self.mean) / (self.unit * reach)) ** 2)
+        return np.asarray((self._deviations(X) / reach) ** 2)
+
+    def _deviations(self, X: Array) -> Array:
+        return np.nan_to_num((X - self.mean) / self.unit, nan=0.0)

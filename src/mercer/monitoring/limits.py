@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 from mercer.arrays import Array
 from mercer.monitoring.dependence import autocorrelation, cut_of, exceedance_correlation, summed_time
@@ -46,12 +46,12 @@ class Dependence:
     def _factor(self) -> float:
         return max(1.0, self.floor / summed_time(self.rho, self.n))
 
-    @property
+    @cached_property
     def effective(self) -> float:
         """The effective number of values, at least 2."""
         return max(self.n / (self._factor * summed_time(self.rho, self.n)), 2.0)
 
-    @property
+    @cached_property
     def of_squares(self) -> float:
         """The effective number of squared values."""
         return self.n / (self._factor * summed_time(self.rho**2, self.n))
@@ -62,21 +62,34 @@ class Dependence:
         return max(share * self.n / (self._factor * time), 0.5)
 
 
-def tail_limit(values: Array, alpha: float, dependence: Dependence) -> tuple[float, float, float]:
-    """Return the limit by the tail, its standard error, and the effective number of values in the tail."""
-    share = max(_TAIL, min(_WIDEST, 2.0 * alpha))
-    count = dependence.of_tail(share)
-    start = float(np.quantile(values, 1.0 - share))
-    excess = np.sort(values[values > start]) - start
-    if not len(excess):
-        return start, 0.0, count
-    mean = float(excess.mean())
-    shape = _tail_shape(excess, mean, count)
-    far = np.log(share / alpha)
-    scale = mean * (1.0 - shape)
-    reach = np.expm1(shape * far) / shape if abs(shape) > 1e-9 else far
-    error = scale * np.exp(shape * far) * np.sqrt((1.0 - share + far**2) / count)
-    return start + scale * float(reach), float(error), count
+@dataclass(frozen=True)
+class Tail:
+    """A generalised Pareto distribution of the values above a start."""
+
+    share: float  # of the values above the start
+    start: float
+    scale: float
+    shape: float
+    count: float  # effective number of values above the start
+
+    @classmethod
+    def of(cls, values: Array, share: float, dependence: Dependence) -> "Tail":
+        """Return the tail that has this share of the values."""
+        count = dependence.of_tail(share)
+        start = float(np.quantile(values, 1.0 - share))
+        excess = np.sort(values[values > start]) - start
+        if not len(excess):
+            return cls(share, start, 0.0, _SHAPE, count)
+        mean = float(excess.mean())
+        shape = _tail_shape(excess, mean, count)
+        return cls(share, start, mean * (1.0 - shape), shape, count)
+
+    def limit(self, alpha: float) -> tuple[float, float]:
+        """Return the limit for a rate and its standard error."""
+        far, shape = float(np.log(self.share / alpha)), self.shape
+        reach = float(np.expm1(shape * far)) / shape if abs(shape) > 1e-9 else far
+        error = self.scale * np.exp(shape * far) * np.sqrt((1.0 - self.share + far**2) / self.count)
+        return self.start + self.scale * reach, float(error)
 
 
 def _tail_shape(excess: Array, mean: float, count: float) -> float:
@@ -88,23 +101,45 @@ def _tail_shape(excess: Array, mean: float, count: float) -> float:
     return float(np.clip(trust * found + (1.0 - trust) * _SHAPE, *_SHAPE_RANGE))
 
 
-def normal_limit(values: Array, alpha: float, dependence: Dependence) -> tuple[float, float]:
-    """Return the limit by a normal distribution with the median and upper spread of the values, and its error."""
-    middle, reach = float(np.median(values)), float(norm.isf(alpha))
-    above = values[values > middle] - middle
-    spread = float(np.sqrt((above**2).mean())) if len(above) else 0.0
-    error = spread * np.sqrt(_MEDIAN / dependence.effective + reach**2 / dependence.of_squares)
-    return middle + reach * spread, float(error)
+@dataclass(frozen=True, eq=False)
+class UpperLimit:
+    """The limit that a share alpha of future values exceeds at most, with a confidence, as a function of alpha."""
 
+    values: Array  # (n,), in the order of time
+    confidence: float
+    dependence: Dependence
 
-def upper_limit(values: Array, alpha: float, confidence: float, dependence: Dependence) -> float:
-    """Return a limit that a share alpha of future values exceeds at most, with this confidence."""
-    tail, tail_error, count = tail_limit(values, alpha, dependence)
-    normal, normal_error = normal_limit(values, alpha, dependence)
-    weight = count / (count + _HALF)
-    error = weight * tail_error + (1.0 - weight) * normal_error
-    quantile = float(t.ppf(confidence, max(dependence.effective - 1.0, 1.0)))
-    return weight * tail + (1.0 - weight) * normal + quantile * error
+    def __call__(self, alpha: float) -> float:
+        """Return the limit for a rate."""
+        tail = self._tail(max(_TAIL, min(_WIDEST, 2.0 * alpha)))
+        limit, error = tail.limit(alpha)
+        normal, normal_error = self._normal(alpha)
+        weight = tail.count / (tail.count + _HALF)
+        error = weight * error + (1.0 - weight) * normal_error
+        return weight * limit + (1.0 - weight) * normal + self._quantile * error
+
+    def _tail(self, share: float) -> Tail:
+        return self._usual_tail if share == _TAIL else Tail.of(self.values, share, self.dependence)
+
+    @cached_property
+    def _usual_tail(self) -> Tail:
+        return Tail.of(self.values, _TAIL, self.dependence)
+
+    def _normal(self, alpha: float) -> tuple[float, float]:
+        """Return the limit by a normal distribution with the median and upper spread of the values, and its error."""
+        (middle, spread), reach = self._upper_half, -float(ndtri(alpha))
+        error = spread * np.sqrt(_MEDIAN / self.dependence.effective + reach**2 / self.dependence.of_squares)
+        return middle + reach * spread, float(error)
+
+    @cached_property
+    def _upper_half(self) -> tuple[float, float]:
+        middle = float(np.median(self.values))
+        above = self.values[self.values > middle] - middle
+        return middle, float(np.sqrt((above**2).mean())) if len(above) else 0.0
+
+    @cached_property
+    def _quantile(self) -> float:
+        return float(stdtrit(max(self.dependence.effective - 1.0, 1.0), self.confidence))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +152,8 @@ class Limits:
     def of(cls, series: Array, confidence: float, floor: float = 1.0) -> "Limits":
         """Return the limits from values of rows that were not learned from, in the order of time."""
         dependence = Dependence.of(series, floor)
-        found = np.array([upper_limit(series, level, confidence, dependence) for level in _LEVELS])
+        limit = UpperLimit(series, confidence, dependence)
+        found = np.array([limit(level) for level in _LEVELS.tolist()])
         falling = np.maximum.accumulate(found[::-1])[::-1]
         return cls(falling + _strictly(falling))
 
@@ -132,6 +168,15 @@ class Limits:
         way = (values - limits[at - 1]) / (limits[at] - limits[at - 1])  # not np.interp: its rounding depends on n
         p = np.exp(logs[at - 1] + np.clip(way, 0.0, 1.0) * (logs[at] - logs[at - 1]))
         return np.where(values < limits[0], 1.0, p)
+
+    def equivalent(self, values: Array, other: "Limits") -> Array:
+        """Return the values that have the same p by these limits as the given ones by others; beyond, steps stay."""
+        theirs, ours = other.values[::-1], self.values[::-1]
+        at = np.clip(np.searchsorted(theirs, values, side="right"), 1, len(theirs) - 1)
+        way = np.clip((values - theirs[at - 1]) / (theirs[at] - theirs[at - 1]), 0.0, 1.0)
+        inside = ours[at - 1] + way * (ours[at] - ours[at - 1])
+        beyond = np.maximum(values - theirs[-1], 0.0) + np.minimum(values - theirs[0], 0.0)
+        return np.asarray(inside + beyond)
 
 
 def _strictly(falling: Array) -> Array:

@@ -1,5 +1,6 @@
 """`ProcessMonitor`: alarms with a known rate of false ones, for rows that follow each other in time."""
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,24 +14,25 @@ from mercer.estimators.validation import Interval, StrOptions, check_rows, gener
 from mercer.events import Channel, Observer
 from mercer.expansion.model import Expansion
 from mercer.monitoring import state
-from mercer.monitoring.calibration import Plan, calibrated, fitter_of, held_out_scores, judge_from
+from mercer.monitoring.calibration import Fitter, Plan, fitter_of
 from mercer.monitoring.choice import Choice, Rate, choose, given
 from mercer.monitoring.dependence import wandering
 from mercer.monitoring.folds import gap_of
-from mercer.monitoring.judging import StreamJudging
-from mercer.monitoring.lags import complete, lags_left, with_lags
-from mercer.monitoring.levels import Levels
+from mercer.monitoring.following import Following
+from mercer.monitoring.lags import lags_left
 from mercer.monitoring.rates import pair_of, rate_of
+from mercer.monitoring.reference import Rows, Told
+from mercer.monitoring.sensors import Sensors
 from mercer.monitoring.times import starts_of, times_of, typical_step
+from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
 from mercer.tables.scaling import Scaling
 
-_LEAST_ROWS = 10
 _STAGE = "parts held out"
 
 
-class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[misc]
+class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc]
     """Monitoring of a process by kernel PCA: alarms with a chosen rate of false ones, for rows in the order of time.
 
     Rows of a process depend on their predecessors, so limits that hold for independent rows raise too many false
@@ -72,6 +74,10 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         Dickey-Fuller test); see `drifting_`. "auto": they are left out of T2 and SPE, and raise an alarm of their own
         kind ("level") where they are further from their mean than so few independent values explain; a tenth of alpha
         is left to these alarms. If all columns are of this kind, all are kept. "keep": all columns are used.
+    adapt : bool or int, default=False
+        Whether model and limits follow slow drift: they are then those of the last rows of the stream that raised no
+        alarm, as many as there were training rows. An int, at least 10, is the number of these rows. Rows with an
+        alarm, rows shortly before one and rows with NaN are never learned from. See also `accept`.
     gap : int or "auto", default="auto"
         Number of rows that are left out on both sides of each held-out part. "auto": twice the median autocorrelation
         time of the columns, at most a fifth of the rows.
@@ -98,6 +104,14 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         The number of lags in use.
     smoothing_ : float
         The weight of a new row in use.
+    window_ : int
+        The number of rows that model and limits rest on where `adapt` is used.
+    drift_ : float
+        Evidence that the model no longer fits the stream of `judge`, from p-values so many rows apart that they are
+        nearly independent; about six of them must be unusual. For a stationary process that keeps its limits, the mean
+        number of such looks until a false signal, a value of 1000, is at least 1000.
+    drift_since_ : int or None
+        The number of the row of the stream at which `drift_` first was 1000 or more; None if it never was.
     gap_ : int
         The number of rows left out beside held-out parts.
     n_components_ : int
@@ -107,7 +121,7 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
     choice_ : str
         The choice of kernel and components, with the reason.
     n_samples_seen_ : int
-        Number of training rows.
+        Number of training rows without NaN, and of accepted ones.
     n_features_in_ : int
         Number of features of the rows in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -149,6 +163,7 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         "smoothing": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
         "persist": [Interval(Integral, 1, None, closed="left"), tuple],
         "drifting": [StrOptions({"auto", "keep"})],
+        "adapt": ["boolean", Interval(Integral, LEAST_ROWS, None, closed="left")],
         "gap": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "standardize": [StrOptions({"soft", "variance"}), "boolean"],
@@ -170,6 +185,7 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         smoothing: float | str = "auto",
         persist: int | tuple[int, int] = 1,
         drifting: str = "auto",
+        adapt: bool | int = False,
         gap: int | str = "auto",
         n_folds: int = 10,
         standardize: str | bool = "variance",
@@ -186,6 +202,7 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         self.smoothing = smoothing
         self.persist = persist
         self.drifting = drifting
+        self.adapt = adapt
         self.gap = gap
         self.n_folds = n_folds
         self.standardize = standardize
@@ -203,7 +220,7 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
         X : array-like of shape (n_samples, n_features)
             Normal rows, at least 10; some hundreds are better. The index of a data frame tells the times of the rows if
             it is a DatetimeIndex: lags then do not reach over gaps in time, which are steps of more than 5 times the
-            median step.
+            median step. Rows with NaN are left out, with a warning that tells how many.
         y : None
             Ignored; present for scikit-learn's conventions.
 
@@ -218,45 +235,58 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
             If X is sparse, or if `estimator` is not a decomposition of this package.
         ValueError
             If more than one of `alpha`, `arl0` and `false_alarms_per` is given, if `persist` is no pair k <= m, if X
-            contains NaN or infinity, or fewer than 10 rows with all their lags, or if times are missing or not in
-            order.
+            contains infinity, or fewer than 10 rows without NaN and with all their lags, or if times are missing or
+            not in order.
         """
         times = times_of(X)
-        rows: Array = np.asarray(check_rows(self, X, reset=True, sparse=False), np.float64)
+        table: Array = np.asarray(check_rows(self, X, reset=True, sparse=False, missing=True), np.float64)
         self._step = typical_step(times)
         self.alpha_ = rate_of(self.alpha, self.arl0, self.false_alarms_per, self._step)
         rng = generator(self.random_state)
-        self.drifting_ = self._drifting(rows)
-        self._levels = Levels.of(rows[:, self.drifting_])
-        rows = rows[:, self._kept]
+        self._sensors = Sensors.of(table, starts_of(times, self._longest, len(table)))
+        training = prepared(table, times, self._longest)
+        self._require_rows(len(training.rows), table, 0)
+        if len(training.rows) < len(table):
+            warnings.warn(f"{missing_in_words(table, self._names())} and are left out.", UserWarning, stacklevel=3)
+        self.drifting_ = self._drifting(training.rows)
+        rows = training.rows[:, self._kept]
         scaled = Scaling.of(rows, self.standardize)(rows)
-        starts = starts_of(times, self._longest, len(rows))
-        self.lags_ = lags_left(scaled, starts) if isinstance(self.lags, str) else int(self.lags)
-        lagged = with_lags(rows, self.lags_, starts)
-        known = complete(lagged)
-        self._require_rows(int(known.sum()), len(rows))
+        self.lags_ = lags_left(scaled, training.starts) if isinstance(self.lags, str) else int(self.lags)
+        known, lagged = training.lagged(self._kept, self.lags_)
+        self._require_rows(len(known), table, self.lags_)
         self.gap_ = self.lags_ + gap_of(rows) if isinstance(self.gap, str) else int(self.gap)
-        self._calibrate(lagged[known], scaled[known], rng)
-        self.n_samples_seen_ = len(rows)
+        self.window_ = len(known) if isinstance(self.adapt, bool) else int(self.adapt)
+        self.n_samples_seen_ = len(training.rows)
+        self._calibrate(Rows.of(lagged, known[:, self.drifting_]), rng)
         return self.reset()
 
-    def _calibrate(self, X: Array, scaled: Array, rng: np.random.RandomState) -> None:
+    def _calibrate(self, rows: Rows, rng: np.random.RandomState) -> None:
         """Choose a model for rows with lags, and find the limits."""
-        plan = Plan(
-            self.statistic, float(self.confidence), self.smoothing, self._pair(), self.n_folds, self.gap_,
-            self.standardize,
-        )  # fmt: skip
-        channel = Channel((*self.observers, *progress_observers(self.verbose)))
+        if hasattr(self, "smoothing_"):
+            del self.smoothing_  # of an earlier fit
         choice = None
         if self.estimator is None:
-            choice = choose(X, scaled.shape[1], self.gap_, self.standardize, Rate(self.alpha_, plan.confidence), rng)
-        fit = self._fit_estimator if choice is None else fitter_of(choice, int(rng.randint(2**31)))
-        self._judge = judge_from(X, fit, self.standardize)
-        choice = given(self._judge.model.expansion) if choice is None else choice
-        scores = held_out_scores(X, fit, plan, lambda step, total: channel.emit(_STAGE, step, total))
-        found = calibrated(scores, scaled, self._judge.model.expansion.n_components, plan)
-        self._chart, self._limits, self.n_effective_ = found.chart, found.limits, found.n_effective
-        self._describe(choice)
+            rate = Rate(self.alpha_, float(self.confidence))
+            choice = choose(rows.lagged, len(self._kept), self.gap_, self.standardize, rate, rng)
+        self._recipe = None if choice is None else (choice, int(rng.randint(2**31)))
+        self._learn(rows)
+        self._spacing, self.n_effective_ = self._calibration.spacing, self._calibration.n_effective
+        self._describe(given(self._judge.model.expansion) if choice is None else choice)
+
+    def _plan(self) -> Plan:
+        """Return how limits are to be found; smoothing stays as it is after a fit."""
+        smoothing = getattr(self, "smoothing_", self.smoothing)
+        return Plan(
+            self.statistic, float(self.confidence), smoothing, pair_of(self.persist), self.n_folds, self.gap_,
+            self.standardize,
+        )  # fmt: skip
+
+    def _teller(self) -> Told:
+        channel = Channel((*self.observers, *progress_observers(self.verbose)))
+        return lambda step, total: channel.emit(_STAGE, step, total)
+
+    def _fitter(self) -> Fitter:
+        return self._fit_estimator if self._recipe is None else fitter_of(*self._recipe)
 
     def _describe(self, choice: Choice) -> None:
         self.smoothing_ = self._chart.weight
@@ -277,22 +307,26 @@ class ProcessMonitor(StreamJudging, ModelFiles, BaseEstimator):  # type: ignore[
 
     # -- parameters ----------------------------------------------------------------------------------------------
 
-    def _pair(self) -> tuple[int, int]:
-        """Return k and m of "k of the last m rows"."""
-        return pair_of(self.persist)
-
     def _drifting(self, X: Array) -> npt.NDArray[np.bool_]:
         found = wandering(X) if self.drifting == "auto" else np.zeros(X.shape[1], bool)
         return np.zeros_like(found) if found.all() else found
 
-    def _require_rows(self, known: int, n: int) -> None:
-        if known < _LEAST_ROWS:
-            lags = f" with {self.lags_} previous rows beside them" if self.lags_ else ""
-            raise ValueError(
-                f"{type(self).__name__} needs at least {_LEAST_ROWS} rows{lags}; got {known} (n_samples = {n})."
-            )
+    def _require_rows(self, known: int, X: Array, lags: int) -> None:
+        if known >= LEAST_ROWS:
+            return
+        beside = f" with {lags} previous rows beside them" if lags else ""
+        missing = f" {missing_in_words(X, self._names())}: drop these columns." if np.isnan(X).any() else ""
+        raise ValueError(
+            f"{type(self).__name__} needs at least {LEAST_ROWS} rows{beside}; got {known} (n_samples = {len(X)})."
+            f"{missing}"
+        )
 
     # -- scikit-learn and files ----------------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "alpha_") and hasattr(self, "_limits")

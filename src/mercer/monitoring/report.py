@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.monitoring.drift import SIGNAL
+
 
 def summary_of(monitor: Any) -> str:
     """Return the summary of a fitted monitor, some lines of text."""
@@ -18,7 +20,29 @@ def summary_of(monitor: Any) -> str:
         lines.insert(2, f"Lags: {monitor.lags_} previous rows stand beside each row.")
     if monitor.drifting_.any():
         lines.append(f"Judged only by their levels, which are hardly known from these rows: {_names_of(monitor)}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_of_sensors(monitor), *_of_drift(monitor)])
+
+
+def _of_sensors(monitor: Any) -> list[str]:
+    """Return what is to be said of sensors of the stream that are missing or frozen."""
+    runs, limits, names = monitor._memory.runs, monitor._sensors, monitor._names()
+    kinds = (("Missing", runs.absent, runs.absent >= 1), ("Frozen", runs.equal, runs.equal >= limits.frozen))
+    return [
+        f"{kind}: " + ", ".join(f"{names[j]} for {rows[j]:,} rows" for j in np.flatnonzero(which)) + "."
+        for kind, rows, which in kinds
+        if which.any()
+    ]
+
+
+def _of_drift(monitor: Any) -> list[str]:
+    """Return how the monitor adapts, and whether its model still fits."""
+    found = []
+    if monitor.adapt:
+        found.append(f"Adaption: model and limits follow the last {monitor.window_:,} rows without alarms.")
+    if monitor.drift_since_ is not None:
+        now = "the model no longer fits" if monitor.drift_ >= SIGNAL else "the model did not fit for a while"
+        found.append(f"Drift: {now} (evidence {monitor.drift_:,.0f}), first noticed at row {monitor.drift_since_:,}.")
+    return found
 
 
 def _of_smoothing(monitor: Any) -> str:
@@ -36,6 +60,5 @@ def _of_limits(monitor: Any) -> str:
 
 
 def _names_of(monitor: Any) -> str:
-    names = getattr(monitor, "feature_names_in_", None)
-    left_out = np.flatnonzero(monitor.drifting_)
-    return ", ".join(f"column {i}" if names is None else str(names[i]) for i in left_out)
+    names = monitor._names()
+    return ", ".join(names[i] for i in np.flatnonzero(monitor.drifting_))

@@ -1,19 +1,23 @@
 """The judgement of a stream: rows in, verdicts out, and what must be remembered between two calls."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
-from mercer.monitoring.charts import STATISTICS, Chart
-from mercer.monitoring.lags import complete, with_lags
+from mercer.monitoring.adaptation import Seen
+from mercer.monitoring.charts import STATISTICS
+from mercer.monitoring.drift import Evidence
+from mercer.monitoring.lags import ages, with_lags
 from mercer.monitoring.levels import SHARE, Levels
-from mercer.monitoring.limits import Limits
+from mercer.monitoring.patterns import Book, Pattern
 from mercer.monitoring.persistence import kth_largest
+from mercer.monitoring.sensors import Runs, Sensors, in_words
 from mercer.monitoring.verdicts import Verdicts
-from mercer.outliers.panel import Judge
 
 _BLOCK = 64  # rows are judged in blocks of this size, filled up: so a row alone gives the same bits as among others
 _HELD = 4.0  # times its limit: a smoothed value rises no higher, so that an alarm ends soon after its cause
@@ -26,59 +30,76 @@ class Memory:
     rows: Array  # (at most lags, d): the last rows of the segment
     smoothed: Array  # (2,)
     recent: Array  # (at most m - 1, 2): what decided, by T2 or SPE and by levels, for alarms that need several rows
+    runs: Runs  # of equal and of missing values
+    evidence: Evidence  # that the model no longer fits
     count: int = 0  # rows so far
     time: int | None = None  # of the last row, in nanoseconds
 
     @classmethod
-    def fresh(cls, d: int) -> "Memory":
-        """Return the memory of a stream that has not begun."""
-        return cls(np.empty((0, d)), np.zeros(2), np.empty((0, 2)))
+    def fresh(cls, d: int, kept: int, spacing: int) -> "Memory":
+        """Return the memory of a stream of d columns, of which the model takes some, before the first row."""
+        return cls(np.empty((0, kept)), np.zeros(2), np.empty((0, 2)), Runs.none(d), Evidence.none(spacing))
 
     def restarted(self) -> "Memory":
-        """Return the memory after a gap in time: only the number of rows is kept."""
-        return Memory(self.rows[:0], np.zeros(2), self.recent[:0], self.count, self.time)
+        """Return the memory after a gap in time: only the number of rows and the evidence are kept."""
+        return replace(self, rows=self.rows[:0], runs=Runs.none(len(self.runs.last))).unsmoothed()
+
+    def unsmoothed(self) -> "Memory":
+        """Return the memory without what earlier values left in smoothed ones and in alarms that need several rows."""
+        return replace(self, smoothed=np.zeros(2), recent=self.recent[:0])
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
     """The fixed parts of a stream's judgement."""
 
-    judge: Judge
-    chart: Chart
-    limits: Limits
+    book: Book  # the model, its limits, and those for rows with missing columns
     levels: Levels
+    sensors: Sensors
+    names: list[str]  # of the columns
     kept: IntArray  # the columns that are judged by the model
     others: IntArray  # the columns that drift, which are judged by their levels
     alpha: float
     lags: int
-    persist: tuple[int, int]  # k of the last m rows
+    spacing: int  # rows between two looks at p-values for drift
 
     @property
     def model_share(self) -> float:
         """The share of the rate of false alarms that T2 and SPE have; levels have the rest."""
         return 1.0 - SHARE if len(self.others) else 1.0
 
-    def segment(self, X: Array, memory: Memory) -> tuple[dict[str, Any], Memory]:
-        """Return the columns of the verdicts for rows without a gap in time, and the memory after them."""
-        rows = X[:, self.kept]
-        scores = self._scores(rows, memory.rows)
-        held = _HELD * self.limits.at(self.model_share * self.alpha) * self.chart.unit
-        smoothed = self.chart.run(self.chart.standardised(scores), self.chart.weight, memory.smoothed, held)
-        known = ~np.isnan(scores[:, 0])
-        deciding = np.where(known, self.chart.decisive(smoothed), -np.inf)
-        values = np.column_stack([deciding, -self.levels.p_values(X[:, self.others])])
+    def segment(self, X: Array, memory: Memory) -> tuple[dict[str, Any], Seen, Memory]:
+        """Return the columns of the verdicts for rows without a gap in time, what was seen, and the memory after."""
+        chart, limits = self.book.calibration.chart, self.book.calibration.limits
+        watched, frozen, missing, runs = self.sensors.watch(X, memory.runs)
+        rows = watched[:, self.kept]
+        lagged, known = self._lagged(rows, memory.rows)
+        scores, patterns = self._scores(lagged, known)
+        z = chart.standardised(scores)
+        for at, pattern in patterns:
+            z[at] = pattern.chart.standardised(scores[at])
+        held = _HELD * limits.at(self.model_share * self.alpha) * chart.unit
+        smoothed = chart.run(z, chart.weight, memory.smoothed, held)
+        comparable = smoothed.copy()
+        for at, pattern in patterns:
+            comparable[at] = chart.unit * limits.equivalent(smoothed[at] / pattern.chart.unit, pattern.limits)
+        deciding = np.where(known, chart.decisive(comparable), -np.inf)
+        values = np.column_stack([deciding, -self.levels.p_values(watched[:, self.others])])
         p = self._p_values(values, memory.recent)
-        shown = np.where(known[:, None], self.chart.as_scores(smoothed), np.nan)
-        cause = np.where(p[:, 1] < p[:, 0], len(STATISTICS), self.chart.deciding(smoothed))
-        alarm = p.min(axis=1) <= self.alpha
-        columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": p.min(axis=1), "alarm": alarm}
-        names = np.where(alarm, np.array([*STATISTICS, "level"])[cause], "")
-        return {**columns, "which": names}, self._after(rows, smoothed, values, memory)
+        shown = np.where(known[:, None], chart.as_scores(comparable), np.nan)
+        cause = np.where(p[:, 1] < p[:, 0], len(STATISTICS), chart.deciding(comparable))
+        which = _which(p.min(axis=1) <= self.alpha, cause, in_words(frozen, missing, self.names))
+        columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": p.min(axis=1), "alarm": which != "", "which": which}
+        seen = Seen(lagged, watched[:, self.others], scores, columns["p"], columns["p"] <= self.alpha)
+        evidence = memory.evidence.after(p[:, 0], known, self.spacing, memory.count)
+        after = replace(self._after(rows, smoothed, values, memory), runs=runs, evidence=evidence)
+        return columns, seen, after
 
     def _p_values(self, values: Array, recent: Array) -> Array:
         """Return p by T2 and SPE and p by levels, (n, 2), each with regard to its share of the rate."""
-        k, m = self.persist
-        of_model = self.limits.p_values(kth_largest(values[:, 0], k, m, recent[:, 0])) / self.model_share
+        k, m = self.book.plan.persist
+        lasting = kth_largest(values[:, 0], k, m, recent[:, 0])
+        of_model = self.book.calibration.limits.p_values(lasting) / self.model_share
         of_levels = np.ones(len(values))
         if len(self.others):
             of_levels = np.minimum(-kth_largest(values[:, 1], k, m, recent[:, 1]) / SHARE, 1.0)
@@ -87,34 +108,69 @@ class Course:
     def _after(self, X: Array, smoothed: Array, values: Array, memory: Memory) -> Memory:
         rows = np.vstack([memory.rows, X])
         recent = np.vstack([memory.recent, values])
-        kept = self.persist[1] - 1
-        return Memory(
-            rows[len(rows) - min(self.lags, len(rows)) :].copy(),
-            smoothed[-1].copy(),
-            recent[len(recent) - min(kept, len(recent)) :].copy(),
-            memory.count + len(X),
-            memory.time,
+        kept = self.book.plan.persist[1] - 1
+        return replace(
+            memory,
+            rows=rows[len(rows) - min(self.lags, len(rows)) :].copy(),
+            smoothed=smoothed[-1].copy(),
+            recent=recent[len(recent) - min(kept, len(recent)) :].copy(),
+            count=memory.count + len(X),
         )
 
-    def _scores(self, X: Array, before: Array) -> Array:
-        """Return T2 and SPE, (n, 2); NaN for rows without all their lags."""
+    def _lagged(self, X: Array, before: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Return rows with their lags, and which have previous rows enough and at least one value, (n,)."""
         starts = np.zeros(len(before) + len(X), bool)
         starts[0] = True
         rows = with_lags(np.vstack([before, X]), self.lags, starts)[len(before) :]
-        known = complete(rows)
-        scores = np.full((len(X), 2), np.nan)
-        scores[known] = in_blocks(self.judge, rows[known])
-        return scores
+        return rows, (ages(starts)[len(before) :] >= self.lags) & ~np.isnan(X).all(axis=1)
+
+    def _scores(self, lagged: Array, known: npt.NDArray[np.bool_]) -> tuple[Array, list[tuple[IntArray, Pattern]]]:
+        """Return T2 and SPE, (n, 2), NaN for rows that cannot be judged, and the patterns of missing columns."""
+        missing = np.isnan(lagged)
+        complete = known & ~missing.any(axis=1)
+        scores = np.full((len(lagged), 2), np.nan)
+        scores[complete] = in_blocks(self.book.judge, lagged[complete], 2)
+        some = np.flatnonzero(known & ~complete)
+        found: list[tuple[IntArray, Pattern]] = []
+        for at, pattern in grouped(missing[some], self.book):
+            scores[some[at]] = in_blocks(pattern.scores, lagged[some[at]], 2)
+            found.append((some[at], pattern))
+        return scores, found
 
 
-def in_blocks(judge: Judge, X: Array) -> Array:
-    """Return T2 and SPE of rows, (n, 2), which do not depend on the number of rows that are judged together."""
-    found = np.empty((len(X), 2))
+def grouped(missing: npt.NDArray[np.bool_], book: Book) -> list[tuple[IntArray, Pattern]]:
+    """Return the numbers of the rows that have the same missing columns, with the pattern of each group."""
+    if not len(missing):
+        return []
+    kinds, number = np.unique(missing, axis=0, return_inverse=True)
+    return [(np.flatnonzero(number.ravel() == i), book(kind)) for i, kind in enumerate(kinds)]
+
+
+def filled(lagged: Array, book: Book) -> Array:
+    """Return rows with lags whose missing values are replaced by what is expected given the others."""
+    missing, found = np.isnan(lagged), lagged.copy()
+    some = np.flatnonzero(missing.any(axis=1))
+    for at, pattern in grouped(missing[some], book):
+        found[some[at]] = in_blocks(pattern.filled, lagged[some[at]], lagged.shape[1])
+    return found
+
+
+def _which(alarm: npt.NDArray[np.bool_], cause: IntArray, sensors: list[str]) -> npt.NDArray[np.str_]:
+    """Return what raises the alarm of each row, (n,): a statistic, sensors, both or nothing."""
+    found = np.where(alarm, np.array([*STATISTICS, "level"])[cause], "")
+    if not any(sensors):
+        return found
+    return np.array(["; ".join(filter(None, pair)) for pair in zip(found.tolist(), sensors, strict=True)])
+
+
+def in_blocks(function: Callable[[Array], Array], X: Array, width: int) -> Array:
+    """Return a function of rows, (n, width), which does not depend on the number of rows that are given together."""
+    found = np.empty((len(X), width))
     for first in range(0, len(X), _BLOCK):
         rows = X[first : first + _BLOCK]
         block = np.empty((_BLOCK, X.shape[1]))  # of one memory order, whatever the rows have
         block[: len(rows)], block[len(rows) :] = rows, rows[-1]
-        found[first : first + _BLOCK] = judge(block)[: len(rows)]
+        found[first : first + _BLOCK] = function(block)[: len(rows)]
     return found
 
 
@@ -124,21 +180,22 @@ def follow(
     times: Any,  # (n,), int64 in nanoseconds, or None
     longest: float,  # step between rows of one segment
     memory: Memory,
-) -> tuple[Verdicts, Memory]:
-    """Return the verdicts on rows that continue a stream, and the memory after them."""
+) -> tuple[Verdicts, Seen, Memory]:
+    """Return the verdicts on rows that continue a stream, what was seen, and the memory after them."""
     edges = _segments(times, longest, memory.time, len(X))
-    count, parts = memory.count, []
+    count, parts, traces = memory.count, [], []
     for first, last in pairwise(edges):
         if first:  # not the first row, or a gap before it
             memory = memory.restarted()
-        columns, memory = course.segment(X[max(first, 0) : last], memory)
+        columns, seen, memory = course.segment(X[max(first, 0) : last], memory)
         parts.append(columns)
+        traces.append(seen)
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    seen = traces[0].followed_by(*traces[1:])
     if times is None:
-        return Verdicts(time=np.arange(count, count + len(X)), **found), memory
+        return Verdicts(time=np.arange(count, count + len(X)), **found), seen, memory
     stamps = times.astype("datetime64[ns]")
-    now = Memory(memory.rows, memory.smoothed, memory.recent, memory.count, int(times[-1]))
-    return Verdicts(time=stamps, **found), now
+    return Verdicts(time=stamps, **found), seen, replace(memory, time=int(times[-1]))
 
 
 def _segments(times: Any, longest: float, before: int | None, n: int) -> list[int]:

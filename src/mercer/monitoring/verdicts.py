@@ -18,15 +18,17 @@ class Verdicts:
     time : ndarray of shape (n_samples,)
         The times of the rows where they have any, otherwise the number of each row in the stream.
     t2 : ndarray of shape (n_samples,)
-        T2, smoothed; NaN for rows that cannot be judged because previous rows are missing.
+        T2, smoothed; NaN for rows that cannot be judged because previous rows or all values are missing. For rows with
+        some missing values it is on the scale of complete rows, so that the same limits hold.
     spe : ndarray of shape (n_samples,)
         SPE, smoothed; NaN as for T2.
     p : ndarray of shape (n_samples,)
-        The p-values: the smallest rate of false alarms at which the row raises an alarm.
+        The p-values: the smallest rate of false alarms at which the row raises an alarm by T2, SPE or levels.
     alarm : ndarray of bool of shape (n_samples,)
-        Whether the row raises an alarm.
+        Whether the row raises an alarm, by its p-value or by a sensor that is missing or frozen for long.
     which : ndarray of str of shape (n_samples,)
-        What raises the alarm: "t2", "spe", or "level" for a column that drifts; empty where there is no alarm.
+        What raises the alarm: "t2", "spe", or "level" for a column that drifts; "missing: NAMES" or "frozen: NAMES" for
+        sensors, also after a statistic and "; ". Empty where there is no alarm.
 
     Examples
     --------
