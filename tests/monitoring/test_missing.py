@@ -196,6 +196,21 @@ def test_missing_columns_are_judged_on_the_scale_of_complete_rows(monitor, X):
     assert np.array_equal(found.p <= monitor.alpha_, over)
 
 
+@pytest.mark.parametrize("persist", [1, (2, 3)])
+def test_p_values_are_those_of_reference_rows_without_the_same_columns(persist, X):
+    monitor = ProcessMonitor(smoothing=1.0, persist=persist, drifting="keep").fit(X[:N])
+    pattern, rows = monitor._book(np.arange(10) < 4), X[N : N + 290]
+    z = pattern.chart.standardised(pattern.scores(rows)) / pattern.chart.unit
+    k, m = (1, 1) if persist == 1 else persist
+    lasting = textbook.kth_largest(z.max(axis=1), k, m)
+    expected = np.where(np.isfinite(lasting), pattern.limits.p_values(lasting), 1.0)
+    assert_allclose(monitor.p_values(without(rows, 0, 1, 2, 3)), expected, rtol=1e-6)
+    _, scores = scores_without(monitor._reference, np.arange(10) < 4)
+    held_out = pattern.chart.standardised(scores)
+    assert_allclose(held_out.mean(axis=0), 0.0, atol=1e-9)
+    assert_allclose(held_out.std(axis=0), 1.0, rtol=1e-9)
+
+
 @pytest.mark.parametrize("process", [vector_autoregression, stirred_tank])
 def test_false_alarms_stay_at_their_rate_without_some_columns(process):
     rates = []
@@ -254,8 +269,9 @@ def test_a_frozen_sensor_counts_as_missing_from_its_alarm_on(monitor, X):
     rows[20:, 3] = rows[20, 3]
     found = monitor.verdicts(rows)
     assert np.flatnonzero(["frozen: column 3" in text for text in found.which])[0] == 24
-    assert not np.array_equal(found.p[24:], monitor.verdicts(X[N : N + 80]).p[24:])
-    assert np.isfinite(monitor.contributions(rows)).all()
+    rows[24:, 3] = np.nan
+    assert np.array_equal(found.p, monitor.verdicts(rows).p)
+    assert not np.array_equal(found.p[:24], monitor.verdicts(without(rows, 3)).p[:24])
 
 
 def test_columns_that_drift_may_be_missing(rng):
