@@ -95,3 +95,7 @@ def test_a_monitor_is_drawn_with_limits_bands_and_contributions(rng):
     assert (drawn[:, 55:68].argmax(axis=0) == 2).all()
     assert [label.get_text() for label in heat.get_yticklabels()] == list("abcd")
     assert process.judge(frame[250:251]).time[0] == frame.index[250]  # the stream was not begun
+    frame.iloc[270:280, 1] = np.nan
+    bands = [band.get_facecolor()[:3] for band in plots.monitor(process, frame[250:]).axes[0].patches]
+    assert len(set(bands)) == 2  # of alarms, and of those that only sensors raise
+    assert process.verdicts(frame[250:]).sensor_episodes() == [(frame.index[274], frame.index[279])]

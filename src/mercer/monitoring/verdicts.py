@@ -62,7 +62,22 @@ class Verdicts:
         list of tuple
             The times of the first and of the last row of each run of rows with an alarm.
         """
-        padded = np.concatenate([[False], self.alarm, [False]]).astype(np.int8)
+        return self._intervals(self.alarm)
+
+    def sensor_episodes(self) -> list[tuple[Any, Any]]:
+        """Return the alarms that only missing or frozen sensors raise, as intervals of time.
+
+        Returns
+        -------
+        list of tuple
+            The times of the first and of the last row of each run of such rows.
+        """
+        return self._intervals(
+            self.alarm & (np.char.startswith(self.which, "missing: ") | np.char.startswith(self.which, "frozen: "))
+        )
+
+    def _intervals(self, rows: npt.NDArray[np.bool_]) -> list[tuple[Any, Any]]:
+        padded = np.concatenate([[False], rows, [False]]).astype(np.int8)
         turns = np.flatnonzero(np.diff(padded))
         return [(self.time[first], self.time[last - 1]) for first, last in zip(turns[::2], turns[1::2], strict=True)]
 

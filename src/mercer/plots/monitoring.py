@@ -10,7 +10,7 @@ from mercer.plots.canvas import ACCENT, INK, canvas
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WARM = "#d1495b"
+_WARM, _COOL = "#d1495b", "#dde3ea"
 _MOST = 30  # variables in the heat map: those with the largest contributions
 
 
@@ -23,7 +23,8 @@ def monitor(
     """Draw T2 and SPE of rows over time with their limits, alarms as bands, and contributions as a heat map.
 
     The rows are judged as a stream of their own; that of `judge` is not changed. Statistics are in units of their
-    limits. Of many variables, the 30 with the largest contributions are shown.
+    limits. Bands of rows in which only sensors raise an alarm, because they are missing or frozen, are grey. Of many
+    variables, the 30 with the largest contributions are shown.
 
     Parameters
     ----------
@@ -71,6 +72,8 @@ def _chart(axes: Any, verdicts: Any, values: Array, name: str) -> None:
     edge = np.median(np.diff(verdicts.time)) / 2 if len(verdicts) > 1 else 0
     for start, end in verdicts.episodes():
         axes.axvspan(start - edge, end + edge, color=_WARM, alpha=0.25, linewidth=0)
+    for start, end in verdicts.sensor_episodes():
+        axes.axvspan(start - edge, end + edge, color=_COOL, linewidth=0)
     axes.plot(verdicts.time, values, color=ACCENT, linewidth=0.9)
     axes.axhline(1.0, color=INK, linewidth=0.8, linestyle="--")
     axes.set_ylabel(name, fontsize=9)
