@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import mercer
 from benchmarks.suite.processes import bend, stirred_tank, vector_autoregression
-from mercer import KernelPCA, ProcessMonitor
+from mercer import KernelPCA, LandmarkKernelPCA, ProcessMonitor
 from mercer.monitoring.imputation import Normal, index_and_slope
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.patterns import scores_without
@@ -167,6 +167,8 @@ VARIANTS = {
     "lags": {"lags": 2, "smoothing": 0.3},
     "persist": {"persist": (2, 4), "smoothing": 1.0},
     "gaussian": {"estimator": KernelPCA(6, kernel="rbf", gamma=0.01)},
+    "polynomial": {"estimator": KernelPCA(6, kernel="poly", degree=2)},
+    "landmarks": {"estimator": LandmarkKernelPCA(6, landmarks=40, gamma=0.02, random_state=0), "lags": 1},
 }
 
 
@@ -236,6 +238,13 @@ def test_the_order_of_columns_does_not_matter(X):
     expected = ProcessMonitor(**model).fit(X[:N]).p_values(without(X[N:], 1, 3))
     found = ProcessMonitor(**model).fit(X[:N, order]).p_values(without(X[N:], 1, 3)[:, order])
     assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_units_do_not_matter_to_missing_values(monitor, X, scale):
+    rows = without(X[N:], 2)
+    found = ProcessMonitor().fit(scale * X[:N]).p_values(scale * rows)
+    assert_allclose(found, monitor.p_values(rows), rtol=1e-3, atol=1e-9)
 
 
 def test_limits_come_from_models_that_did_not_learn_from_the_rows(monitor):

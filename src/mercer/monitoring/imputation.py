@@ -20,6 +20,7 @@ from mercer.arrays import Array
 from mercer.kernels.distance import RBF
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
+from mercer.tables.scaling import Scaling
 
 _RIDGE = 1e-9
 _ROUNDS = 10
@@ -36,12 +37,10 @@ class Normal:
     @classmethod
     def of(cls, X: Array) -> "Normal":
         """Return the distribution of rows."""
-        unit = X.std(axis=0)
-        unit = np.where(unit > 1e-12 * np.abs(X).max(axis=0), unit, 1.0)
-        mean = X.mean(axis=0)
-        found = np.asarray(ledoit_wolf((X - mean) / unit, assume_centered=True)[0])
+        scaling = Scaling.of(X, True)
+        found = np.asarray(ledoit_wolf(scaling(X), assume_centered=True)[0])
         ridge = _RIDGE * float(np.trace(found)) / len(found) + np.sqrt(np.finfo(float).tiny)
-        return cls(mean, unit, found + ridge * np.eye(len(found)))
+        return cls(scaling.mean, scaling.unit, found + ridge * np.eye(len(found)))
 
     def weights(self, missing: npt.NDArray[np.bool_]) -> Array:
         """Return the coefficients of the missing columns on the observed ones, (observed, missing), in units."""
