@@ -104,6 +104,20 @@ def test_rows_with_an_alarm_soon_or_many_near_are_not_learned_from(seed, n, soon
     assert len(waiting.seen) == n - count
 
 
+def test_one_alarm_counts_for_the_limits_when_as_many_rows_have_passed_as_the_rate_says():
+    """Also where the window is shorter than the mean distance of two false alarms."""
+    alarm = np.zeros(100, bool)
+    alarm[[50, 60]] = True
+    p = np.where(np.arange(100) == 60, 0.009, 0.001)
+    seen = Seen(np.zeros((100, 1)), np.empty((100, 0)), np.zeros((100, 2)), p, alarm)
+    waiting, used = Waiting(seen, np.zeros(0, bool), 0, 0.0), []
+    for _ in range(5):
+        waiting = Waiting(seen, waiting.before, 0, waiting.credit)
+        found, _, waiting = waiting.sorted_out(Pace(50, 5, 2, 2), 0.004, 0)
+        used.append(len(found) - 96)
+    assert used == [0, 0, 1, 0, 0]
+
+
 @pytest.fixture(scope="module")
 def drifting() -> np.ndarray:
     return ramp(vector_autoregression(N + 2200, SEED), N, 600.0)

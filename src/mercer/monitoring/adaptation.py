@@ -97,7 +97,7 @@ class Waiting:
         near = self._alarms(pace.wait, pace.wait)[:count]
         accepted = complete & ~seen.alarm & (near < _FREQUENT * (2 * pace.wait + 1))
         counts = accepted.copy()
-        credit = min(self.credit + alpha * float(counts.sum()), alpha * pace.window)
+        credit = min(self.credit + alpha * float(counts.sum()), max(alpha * pace.window, 1.0))
         alarms = np.flatnonzero(complete & seen.alarm)
         expected = alarms[np.argsort(-seen.p[alarms], kind="stable")][: int(credit)]
         counts[expected] = True
