@@ -51,7 +51,7 @@ def linear(X: np.ndarray) -> Any:
 OBJECTIVE = Objective(
     name="monitor_memory",
     question="by how much does memory grow while a million rows of 10 variables are judged (seconds: for one row)?",
-    bar="flat: less than one chunk of rows with its verdicts, 10 MB, with and without adaption",
+    bar="flat: at most 20 MB, what a chunk of rows and one refresh of the model take for a while",
     datasets={"VAR, some values missing": rows},
     solvers=[
         Solver("scikit-learn PCA, T2 and SPE only, no value missing", linear, peer=True, steps=ROWS),
