@@ -74,16 +74,17 @@ LONG = {
     "score": ["score", "model", "x.npy", "--chunk-rows", 1],
     "fit": ["fit", "x.npy", "-o", "m", "--method", "landmark", "--chunk-rows", 1],
     "outliers": ["outliers", "x.npy"],
+    "monitor": ["monitor", "x.npy", "x.npy"],
     "denoise": ["denoise", "model", "x.npy", "-o", "out.npy", "--chunk-rows", 1],
     "denoise an image": ["denoise", "x.png", "-o", "out.png", "--split", 2],
     "track": ["track", "frames.npy", "--box", "10,10,16,16", "-o", "boxes.csv"],
 }
 
 
-@pytest.mark.parametrize("command", ["transform", "score", "fit", "outliers", "track"])
+@pytest.mark.parametrize("command", ["transform", "score", "fit", "outliers", "monitor", "track"])
 def test_a_terminal_shows_progress_and_a_pipe_does_not(files, monkeypatch, command):
     monkeypatch.chdir(files)
-    assert re.search(r"\d+ of (400|6|30)\b", on_terminal(LONG[command], delay=0.0))
+    assert re.search(r"\d+ of (400|6|10|30)\b", on_terminal(LONG[command], delay=0.0))
     told = in_pipe(LONG[command], delay=0.0).stderr
     assert len(told.splitlines()) == (0 if command == "score" else 1), told
     assert "━" not in told
@@ -96,7 +97,7 @@ def test_every_command_that_computes_is_verbose_on_request(files, monkeypatch, c
         run(*LONG[command])
         assert not caplog.text
         run(*LONG[command], "--verbose")
-    assert re.search(r"(rows|models fitted|windows cleaned|frames): step (\d+) of \2 ", caplog.text)
+    assert re.search(r"(rows|models fitted|parts held out|windows cleaned|frames): step (\d+) of \2 ", caplog.text)
 
 
 def test_options_are_the_same_in_all_commands():

@@ -12,6 +12,7 @@ from mercer.cli.project import open_file
 from mercer.cli.system import facts
 from mercer.io.persist import read_model
 from mercer.io.selection import shortened
+from mercer.monitoring.monitor import ProcessMonitor
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.tables.prepared import PreparedModel
 
@@ -39,6 +40,9 @@ def _show_model(model: Path) -> None:
         console.show(str(model), _listed(_of_detector(saved)))
         console.show("The model within", _listed(_facts(saved.estimator_, model)))
         console.show("Components", _spectrum(saved.estimator_))
+        return
+    if isinstance(saved, ProcessMonitor):
+        console.show(str(model), _listed(_of_monitor(saved)))
         return
     if isinstance(saved, PreparedModel):
         console.show("Before the model", _listed(_of_preparation(saved)))
@@ -71,6 +75,17 @@ def _of_detector(detector: KernelOutlierDetector) -> dict[str, str]:
         "columns": f"{detector.n_features_in_:,}",
         "names of columns": shortened([str(name) for name in names]),
         "alarm below a score of": f"{detector.offset_:.4g}",
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _of_monitor(monitor: ProcessMonitor) -> dict[str, str]:
+    names = getattr(monitor, "feature_names_in_", ())
+    facts = {
+        "class": type(monitor).__name__,
+        "parameters": _changed(monitor),
+        "names of columns": shortened([str(name) for name in names]),
+        "summary": monitor.summary(),
     }
     return {name: value for name, value in facts.items() if value}
 

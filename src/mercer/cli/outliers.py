@@ -1,6 +1,5 @@
 """`mercer outliers`: which rows of a file raise an alarm, and by which column."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,15 +8,13 @@ import typer
 
 from mercer.arrays import Array
 from mercer.cli import console, methods, options, source, waiting
-from mercer.cli.project import Largest, open_file
-from mercer.cli.source import Source, hints, labelled
+from mercer.cli.project import Largest, open_kind
+from mercer.cli.source import Source, labelled
 from mercer.io import writers
 from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import judge_rows
-from mercer.tables.columns import ColumnSummary
-from mercer.tables.prepared import filled
 
 MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
@@ -88,18 +85,9 @@ def _learn(
 ) -> tuple[Table, Array | None]:
     """Fit the detector; return the rows that it has learned from, and the means that fill their missing cells."""
     known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
-    summary = ColumnSummary().update(known.values)
-    means = summary.filling(known.columns) if learning.selection.missing == "mark" else None
-    if means is not None:
-        known = replace(known, values=filled(known.values, means))
-    for hint in hints(summary, known.columns):
-        console.say(hint)
+    known, means = source.ready(known, learning)
     judge.estimator = _estimator(method, len(known), seed)
-    judge.observers = learning.observers
-    judge.fit(known.values)
-    del judge.observers
-    if known.names:
-        judge.feature_names_in_ = np.array(known.names, object)  # to find the columns in later files
+    source.fit(judge, known, known.values, learning.observers)
     return known, means
 
 
@@ -114,11 +102,7 @@ def _estimator(method: str, n_rows: int, seed: int) -> Any:
 
 
 def _saved(path: Path) -> KernelOutlierDetector:
-    found = open_file(path)
-    if not isinstance(found, KernelOutlierDetector):
-        raise TypeError(
-            f"{path} holds a {type(found).__name__}, not a detector; make one with `mercer outliers --save`."
-        )
+    found: KernelOutlierDetector = open_kind(path, KernelOutlierDetector, "detector", "mercer outliers --save")
     return found
 
 

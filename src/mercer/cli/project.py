@@ -163,15 +163,24 @@ def open_model(path: Path) -> Any:
     """Load a kernel model, or fail if there is none at this path."""
     estimator = open_file(path)
     if not hasattr(estimator, "expansion_"):
+        monitor = hasattr(estimator, "judge")
+        instead = f"mercer monitor NEW --monitor {path}" if monitor else f"mercer outliers DATA --detector {path}"
         raise TypeError(
-            f"{path} holds a {type(estimator).__name__}, which has no components to project on; use "
-            f"`mercer outliers DATA --detector {path}`."
+            f"{path} holds a {type(estimator).__name__}, which has no components to project on; use `{instead}`."
         )
     return estimator
 
 
+def open_kind(path: Path, kind: type, name: str, maker: str) -> Any:
+    """Load an object of this kind, or fail and say which command makes one."""
+    found = open_file(path)
+    if not isinstance(found, kind):
+        raise TypeError(f"{path} holds a {type(found).__name__}, not a {name}; make one with `{maker}`.")
+    return found
+
+
 def open_file(path: Path) -> Any:
-    """Load a model or detector."""
+    """Load a model, detector or monitor."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file; give a model saved by `mercer fit`.")
     return load(path)

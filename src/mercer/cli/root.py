@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import mercer
-from mercer.cli import console, demo, denoise, fit, info, outliers, project, reproduce, track
+from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, track
 from mercer.errors import MercerError
 
 # Errors caused by data, files or parameters; any other error is a defect of this program.
@@ -75,6 +75,7 @@ app.command("fit")(fit.fit)
 app.command("transform")(project.transform)
 app.command("score")(project.score)
 app.command("outliers")(outliers.outliers)
+app.command("monitor")(monitor.monitor)
 app.command("denoise")(denoise.denoise)
 app.command("info")(info.info)
 app.command("demo")(demo.demo)

@@ -143,6 +143,24 @@ def to_judge(
     return Source(data, selection, observers, means, limit=limit)
 
 
+def ready(known: readers.Table, learning: Source) -> tuple[readers.Table, Array | None]:
+    """Return rows to learn from, and the means that fill their missing cells; say what is unusual about columns."""
+    summary = ColumnSummary().update(known.values)
+    means = summary.filling(known.columns) if learning.selection.missing == "mark" else None
+    for hint in hints(summary, known.columns):
+        console.say(hint)
+    return (known if means is None else replace(known, values=filled(known.values, means))), means
+
+
+def fit(judge: Any, known: readers.Table, X: Any, observers: tuple[Observer, ...]) -> None:
+    """Fit a detector or monitor to the rows X of a table, with progress, and let it know the names of the columns."""
+    judge.observers = observers
+    judge.fit(X)
+    del judge.observers
+    if known.names:
+        judge.feature_names_in_ = np.array(known.names, object)  # to find the columns in later files
+
+
 def hints(summary: ColumnSummary, columns: tuple[str, ...]) -> Iterator[str]:
     """Return messages about unusual columns that a model learns from."""
     if len(summary.constant()) == summary.n_columns:

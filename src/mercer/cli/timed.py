@@ -1,0 +1,49 @@
+"""Rows with their times, as texts of a file tell them."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array
+from mercer.errors import DataFileError
+from mercer.io.readers import Table
+
+Times = npt.NDArray[Any]  # (n,), datetime64[ns]
+
+
+class TimedRows(np.ndarray[Any, Any]):
+    """Rows that have an index of times, as a data frame has, so that pandas is not needed."""
+
+    index: Any
+
+
+def timed(rows: Array, times: Times | None) -> Any:
+    """Return rows that a monitor finds the times of."""
+    if times is None:
+        return rows
+    found = np.asarray(rows).view(TimedRows)
+    found.index = SimpleNamespace(values=times)
+    return found
+
+
+def times_of(table: Table, n_columns: int) -> Times | None:
+    """Return the times of rows from their last kept columns; several columns, such as date and hour, are joined."""
+    if not n_columns or table.kept is None:
+        return None
+    texts = [" ".join(cells) for cells in table.kept[:, -n_columns:].tolist()]
+    read = [_time(text, int(row), table) for text, row in zip(texts, table.rows, strict=True)]
+    return np.array(read, "datetime64[us]").astype("datetime64[ns]")
+
+
+def _time(text: str, row: int, table: Table) -> datetime:
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise DataFileError(
+            f"Row {row} (counted from 0) has the time {text!r} in column {table.kept_names[-1]!r}; times such as "
+            "2024-05-31 or 2024-05-31 12:30:00 are needed. To copy the column only, use --id."
+        ) from error
+    return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
