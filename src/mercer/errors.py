@@ -12,6 +12,7 @@ __all__ = [
     "NoAlarmWarning",
     "NotSaveableError",
     "PreImageWarning",
+    "SerialRowsWarning",
     "SlowFitWarning",
 ]
 
@@ -131,6 +132,18 @@ class NoAlarmWarning(UserWarning):
     >>> from mercer import errors
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", errors.NoAlarmWarning)
+    """
+
+
+class SerialRowsWarning(UserWarning):
+    """An outlier detector was fitted to rows that look like a time series; alarms will be more frequent than asked for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import errors
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", errors.SerialRowsWarning)
     """
 
 

@@ -10,19 +10,14 @@ from scipy.stats import t as student
 
 from mercer.monitoring.charts import Chart, weight_for
 from mercer.monitoring.contributions import reductions
-from mercer.monitoring.dependence import (
-    autocorrelation,
-    correlation_time,
-    dickey_fuller,
-    exceedance_correlation,
-    wandering,
-)
-from mercer.monitoring.folds import contiguous_folds, gap_of
+from mercer.monitoring.dependence import dickey_fuller, exceedance_correlation, wandering
 from mercer.monitoring.lags import lags_left, with_lags
 from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Dependence, Limits, UpperLimit
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.times import seconds_of
+from mercer.outliers.dependence import autocorrelation, correlation_time
+from mercer.outliers.folds import contiguous_folds, gap_of
 from textbook import monitoring as textbook
 
 SEEDS = st.integers(0, 2**31)

@@ -159,6 +159,16 @@ def test_what_cannot_be_is_refused(rng):
         KernelOutlierDetector(KernelPCA(3, kernel="laplacian")).fit(X).contributions(X)
 
 
+@pytest.mark.parametrize("method", ["predict", "p_values", "decision_function", "statistics", "fit"])
+def test_missing_values_are_refused_with_the_name_of_who_takes_them(rng, method):
+    X = rng.standard_normal((40, 3))
+    detector, projection = KernelOutlierDetector(random_state=0).fit(X), KernelPCA(2).fit(X)
+    X[3, 1] = np.nan
+    for call in (getattr(detector, method), projection.transform):
+        with pytest.raises(ValueError, match=r"contains NaN[\s\S]*ProcessMonitor"):
+            call(X)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [

@@ -69,7 +69,11 @@ _ADVICE = (
         "argument must be a string or a real number",
         "Every cell must be a single number: flatten nested values.",
     ),
-    ("contains NaN", "Fill the gaps (SimpleImputer) or drop those rows (X[~np.isnan(X).any(axis=1)])."),
+    (
+        "contains NaN",
+        "Fill the gaps (SimpleImputer) or drop those rows (X[~np.isnan(X).any(axis=1)]). ProcessMonitor judges rows of "
+        "a process in which values are missing.",
+    ),
     (
         "contains infinity",
         "Replace or drop infinite values (np.isfinite tells where they are), or rescale the data.",

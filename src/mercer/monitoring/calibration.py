@@ -10,9 +10,10 @@ from mercer.arrays import Array
 from mercer.monitoring.candidates import Candidate, judge_of
 from mercer.monitoring.charts import STATISTICS, Chart, weight_for
 from mercer.monitoring.choice import Choice
-from mercer.monitoring.dependence import correlation_time, time_of_squares
+from mercer.monitoring.dependence import time_of_squares
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.persistence import kth_largest
+from mercer.outliers.dependence import correlation_time
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
 from mercer.tables.scaling import Scaling

@@ -16,9 +16,9 @@ from mercer.arrays import Array
 from mercer.kernels.resolve import median_gamma
 from mercer.monitoring.candidates import WIDTHS, Candidate, counts_to_try, path_of_scores
 from mercer.monitoring.charts import Chart
-from mercer.monitoring.folds import contiguous_folds
 from mercer.monitoring.limits import Dependence, UpperLimit
 from mercer.monitoring.pretended import Fault, pretended_faults
+from mercer.outliers.folds import contiguous_folds
 from mercer.tables.scaling import Scaling
 
 _FOLDS = 5

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
-from mercer.monitoring.dependence import autocorrelation
+from mercer.outliers.dependence import autocorrelation
 
 _MOST = 3  # lags
 _COMPONENTS = 10  # in which autocorrelation is looked for

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import t
 
 from mercer.arrays import Array
-from mercer.monitoring.dependence import correlation_times
+from mercer.outliers.dependence import correlation_times
 
 SHARE = 0.1  # of the rate of false alarms that is left to levels
 _LEAST = 1.5  # independent values

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from mercer.arrays import Array
-from mercer.monitoring.dependence import autocorrelation, cut_of, exceedance_correlation, summed_time
+from mercer.monitoring.dependence import exceedance_correlation
+from mercer.outliers.dependence import autocorrelation, cut_of, summed_time
 
 _TAIL, _WIDEST = 0.1, 0.5  # share of the values that the tail is fitted to
 _SHAPE, _SHAPE_SPREAD, _SHAPE_RANGE = -0.1, 0.15, (-0.4, 0.6)  # what is known of the shape before

@@ -17,7 +17,6 @@ from mercer.monitoring import state
 from mercer.monitoring.calibration import Fitter, Plan, fitter_of
 from mercer.monitoring.choice import Choice, Rate, choose, given
 from mercer.monitoring.dependence import wandering
-from mercer.monitoring.folds import gap_of
 from mercer.monitoring.following import Following
 from mercer.monitoring.lags import lags_left
 from mercer.monitoring.rates import pair_of, rate_of
@@ -25,6 +24,7 @@ from mercer.monitoring.reference import Rows, Told
 from mercer.monitoring.sensors import Sensors
 from mercer.monitoring.times import starts_of, times_of, typical_step
 from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared
+from mercer.outliers.folds import gap_of
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
 from mercer.tables.scaling import Scaling

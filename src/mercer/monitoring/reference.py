@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
 from mercer.monitoring.calibration import Fitter, Plan, judge_from
-from mercer.monitoring.folds import contiguous_folds
 from mercer.monitoring.imputation import Imputer, Normal
+from mercer.outliers.folds import contiguous_folds
 from mercer.outliers.panel import Judge
 
 Told = Callable[[int, int], None]

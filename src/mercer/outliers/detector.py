@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
+from mercer.errors import SerialRowsWarning
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
@@ -18,8 +19,10 @@ from mercer.expansion.model import Expansion
 from mercer.outliers import silence as silence
 from mercer.outliers.calibration import Calibration, alarm_level, allowed_count
 from mercer.outliers.contributions import contributions
+from mercer.outliers.folds import contiguous_folds, gap_of
 from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import score_model, score_part
+from mercer.outliers.serial import looks_serial
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.stream import StreamScoring
 from mercer.outliers.together import reference_size
@@ -59,11 +62,14 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
     contamination : float in (0, 0.5] or None, default=None
         Instead of alpha: the share of the training rows that are outliers. The limit is set so that this share of them
         raises an alarm.
-    calibration : {"cv+", "split"}, default="cv+"
+    calibration : {"cv+", "split", "blocked"}, default="cv+"
         "cv+": `n_folds` models, each fitted without one part of the rows, judge new rows together. "split": one model
         is fitted on one half of the rows, and limits are computed from the other half; this is less precise. Where the
         models of the folds disagree, as they do for "t2" alone with a narrow kernel on few rows, "cv+" raises fewer
-        alarms than asked for, down to a third; "split" keeps the rate.
+        alarms than asked for, down to a third; "split" keeps the rate. "blocked": as "cv+" for rows in the order of
+        time; the parts are contiguous, and between each part and the rows that its model is fitted to, as many rows are
+        left out as the dependence lasts. This makes alarms less frequent than "cv+" does on such rows, but still more
+        frequent than alpha where rows depend on each other for long; `ProcessMonitor` keeps the rate there.
 
         With "cv+", a `KernelPCA` and at least 300 rows, all models are computed from one kernel matrix, so that `fit`
         takes two to three times as long as one model, and scoring hardly longer than by one. Scaling, gamma="median"
@@ -130,7 +136,7 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         "explained": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="neither"), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right"), None],
-        "calibration": [StrOptions({"cv+", "split"})],
+        "calibration": [StrOptions({"cv+", "split", "blocked"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "standardize": [StrOptions({"soft", "variance"}), "boolean"],
         "learn": [StrOptions({"quiet", "all"})],
@@ -201,6 +207,10 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         -----
         NoAlarmWarning
             If no row can raise an alarm, however far away it is.
+        SerialRowsWarning
+            If the scores of neighbouring rows are clearly more alike than those of rows 10 to 20 apart, as in a time
+            series: alarms on further rows of the series will be more frequent than `alpha`. A table that is sorted by
+            class raises no warning. Not with "blocked" nor `contamination`.
         """
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")
@@ -209,12 +219,13 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         order = generator(self.random_state).permutation(len(X))
         reference = self._reference(order)
         if reference is None:
-            self._fit_apart(X, order, channel)
+            held = self._fit_apart(X, order, channel)
         else:
-            self._fit_together(X, order, reference, channel)
+            held = self._fit_together(X, order, reference, channel)
         self.n_samples_seen_ = len(X)
         self._set_offset(X)
         self._tell_silence(len(X))
+        self._tell_order(np.concatenate(held))
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
@@ -240,7 +251,7 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
             If no row, or no training row, can raise an alarm.
         """
         labels: IntArray = self.fit(X).predict(X)
-        if self.contamination is None and self.calibration == "cv+":
+        if self.contamination is None and self.calibration != "split":
             silence.tell(silence.no_training_row(self._level, self.calibration_.n))
         return labels
 
@@ -251,6 +262,12 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         if self.contamination is None:
             few = silence.too_few_rows(self._level, self.calibration_.n, rows, share)
         silence.tell(few or silence.hidden(self))
+
+    def _tell_order(self, held: IntArray) -> None:
+        """Warn where rows look like a time series; held are the rows of the scores in `calibration_`."""
+        if self.contamination is None and self.calibration != "blocked":
+            scores = self.calibration_.combined(np.vstack(self.calibration_.folds))
+            silence.tell(looks_serial(scores[np.argsort(held)]), SerialRowsWarning)
 
     def _check(self, X: Any, *, reset: bool) -> Array:
         if is_sparse(X):
@@ -287,8 +304,8 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
             return None  # alpha needs all rows
         return None if size is None else order[:size]
 
-    def _fit_together(self, X: Array, order: IntArray, reference: IntArray, channel: Channel) -> None:
-        """Fit the model of all rows and those of the folds with one kernel matrix."""
+    def _fit_together(self, X: Array, order: IntArray, reference: IntArray, channel: Channel) -> list[IntArray]:
+        """Fit the model of all rows and those of the folds with one kernel matrix; return the rows of the folds."""
         held = np.array_split(order[len(reference) :], self.n_folds)
         reference = reference if len(reference) else order
         self._scaling = Scaling.of(X[reference], self.standardize)
@@ -301,23 +318,33 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         self._judges = Panel([Judge(self._scaling, model) for model, _ in models])
         self.calibration_ = Calibration(tuple(scores for _, scores in models), self.statistic)
         channel.emit(_STAGE, len(held) + 1, len(held) + 1)
+        return held
 
-    def _fit_apart(self, X: Array, order: IntArray, channel: Channel) -> None:
-        """Fit the model of all rows and those of the folds one after the other, scaling included."""
+    def _fit_apart(self, X: Array, order: IntArray, channel: Channel) -> list[IntArray]:
+        """Fit the model of all rows and those of the folds one after the other; return the rows of the folds."""
         self._scaling = Scaling.of(X, self.standardize)
         self.estimator_ = self._fitted(self._scaling(X), channel)
-        if self.calibration == "split":
-            held = [order[: max(1, int(_SPLIT * len(X)))]]
-        else:
-            held = np.array_split(order, min(self.n_folds, len(X)))
+        parts = self._parts(X, order)
         judges, folds = [], []
-        channel.emit(_STAGE, 1, len(held) + 1)
-        for step, rows in enumerate(held, 2):
-            judges.append(self._judge(np.delete(X, rows, axis=0), channel))
-            folds.append(judges[-1](X[rows]))
-            channel.emit(_STAGE, step, len(held) + 1)
+        channel.emit(_STAGE, 1, len(parts) + 1)
+        for step, (held, learned) in enumerate(parts, 2):
+            judges.append(self._judge(X[learned], channel))
+            folds.append(judges[-1](X[held]))
+            channel.emit(_STAGE, step, len(parts) + 1)
         self._judges = Panel(judges)
         self.calibration_ = Calibration(tuple(folds), self.statistic)
+        return [held for held, _ in parts]
+
+    def _parts(self, X: Array, order: IntArray) -> list[tuple[IntArray, IntArray]]:
+        """Return for every fold its rows, and the rows that its model is fitted to."""
+        everything = np.arange(len(X))
+        n_folds = min(self.n_folds, len(X))
+        if self.calibration == "blocked":
+            return [(everything[held], rest) for held, rest in contiguous_folds(len(X), n_folds, gap_of(X))]
+        whole = (
+            [order[: max(1, int(_SPLIT * len(X)))]] if self.calibration == "split" else np.array_split(order, n_folds)
+        )
+        return [(held, np.delete(everything, held)) for held in whole]
 
     def _judge(self, X: Array, channel: Channel) -> Judge:
         """Return a model of T2 and SPE, fitted to these rows, scaling included."""

@@ -73,10 +73,10 @@ def hidden(detector: Any) -> str | None:
     return f"{higher}, more than {limit}={value:g} allows. If these are outliers, drop them, or raise {limit}."
 
 
-def tell(text: str | None) -> bool:
+def tell(text: str | None, category: type[Warning] = NoAlarmWarning) -> bool:
     """Warn the user if there is a text, and return whether there was one."""
     if text is not None:
-        warnings.warn(text, NoAlarmWarning, stacklevel=user_level())
+        warnings.warn(text, category, stacklevel=user_level())
     return text is not None
 
 

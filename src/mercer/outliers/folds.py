@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.arrays import Array, IntArray
-from mercer.monitoring.dependence import correlation_times
+from mercer.outliers.dependence import correlation_times
 
 _TIMES = 2.0  # autocorrelation times after which rows count as independent
 _SHARE = 0.2  # of all rows: the longest gap
