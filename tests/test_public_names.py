@@ -41,7 +41,7 @@ _METHODS = {
     "KernelOutlierDetector().fit(X)": "KernelOutlierDetector",
     "KernelOutlierDetector().fit(X).predict(X)": _ARRAY,
     "KernelOutlierDetector().fit_predict(X)": _ARRAY,
-    "KernelOutlierDetector().score_then_learn(X)": _ARRAY,
+    "KernelOutlierDetector().fit(X).p_values(X)": _ARRAY,
     "ProcessMonitor().fit(X).reset()": "ProcessMonitor",
     "ProcessMonitor().fit(X).judge(X)": "Verdicts",
     "ProcessMonitor().fit(X).predict(X)": _ARRAY,

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import AppearanceTracker, KernelMutualSubspace, KernelOutlierDetector, OnlineRobustKernelPCA
+from mercer import AppearanceTracker, KernelMutualSubspace, OnlineRobustKernelPCA
 from mercer.kernels.user_given import MatrixFunction
 from public_estimators import make
 from stream_variants import POINTS, every_stream, outcome, same
@@ -175,31 +175,6 @@ def test_a_refused_chunk_of_the_warm_up_does_not_end_it(rng):
 
 
 # -- classes that hold estimators ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("where", ["rows", "after learning"])
-def test_a_detector_stays_as_it_was(where, X, monkeypatch):
-    twins = [KernelOutlierDetector(make(OnlineRobustKernelPCA), random_state=0) for _ in range(2)]
-    for detector in twins:
-        detector.score_then_learn(X[:40])
-    model, expected = twins
-    refused = np.full((2, 5), np.nan) if where == "rows" else X[40:60]
-    with monkeypatch.context() as patch:
-        if where == "after learning":
-            patch.setattr(KernelOutlierDetector, "_remember", Failing(1))
-        with pytest.raises((ValueError, RuntimeError)):
-            model.score_then_learn(refused)
-    for rows in (X[40:60], X[60:]):
-        assert np.array_equal(model.score_then_learn(rows), expected.score_then_learn(rows))
-    assert model.n_samples_seen_ == expected.n_samples_seen_ == 90
-
-
-def test_a_detector_that_refuses_the_first_rows_is_not_fitted(X):
-    detector = KernelOutlierDetector(make(OnlineRobustKernelPCA), random_state=0)
-    with pytest.raises(ValueError, match="at least 2 rows"):
-        detector.score_then_learn(X[:1])
-    assert not hasattr(detector, "n_features_in_")
-    assert detector.score_then_learn(X[:40, :3]).shape == (40,)
 
 
 def test_references_of_mutual_subspaces_stay_as_they_were(X):

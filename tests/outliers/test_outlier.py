@@ -153,8 +153,6 @@ def test_what_cannot_be_is_refused(rng):
     for call in (KernelOutlierDetector().fit, detector.predict, detector.p_values):
         with pytest.raises(TypeError, match=r"Pass X.toarray\(\) \(0.00144 MB\)"):
             call(sparse.csr_array(X))
-    with pytest.raises(TypeError, match="partial_fit"):
-        KernelOutlierDetector().score_then_learn(X)
     with pytest.raises(ValueError, match="derivatives"):
         KernelOutlierDetector(KernelPCA(3, kernel="laplacian")).fit(X).contributions(X)
 
@@ -269,49 +267,6 @@ def test_the_variable_that_moved_ranks_first(rng, estimator):
         faulty[:, feature] += 6 * X[:, feature].std()
         first = detector.contributions(faulty).argmax(axis=1)
         assert (first == feature).mean() >= 0.9
-
-
-# -- streams -------------------------------------------------------------------------------------------------------
-
-
-def drifting(rng, t, n):
-    """Rows near a circle whose centre moves."""
-    angle = rng.uniform(0, 2 * np.pi, n)
-    return np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal((n, 2)) + [0.01 * t, 0]
-
-
-def run_stream(rng, learn, chunks=150):
-    detector = KernelOutlierDetector(
-        LandmarkKernelPCA(8, gamma=1.0, landmarks=40, window=400, random_state=0),
-        alpha=0.05, explained=0.99, learn=learn, random_state=0,
-    )  # fmt: skip
-    detector.score_then_learn(drifting(rng, 0, 200))
-    clean, found = [], []
-    for t in range(chunks):
-        rows = drifting(rng, t, 20)
-        rows[0] = [0.01 * t, 0] if t % 2 else [0.01 * t + 3, 3]  # in the middle of the circle, and far away
-        alarm = detector.score_then_learn(rows) <= 0.05
-        clean.append(alarm[1:].mean())
-        found.append(alarm[0])
-    return detector, np.array(clean), np.array(found)
-
-
-def test_a_detector_follows_a_drifting_stream_and_sees_its_outliers(rng):
-    detector, clean, found = run_stream(rng, "quiet")
-    assert detector.n_samples_seen_ == 200 + 150 * 20
-    assert found.mean() > 0.9
-    assert clean.mean() < 0.1
-    assert clean[-50:].mean() < 0.1  # neither do limits creep up or down
-    frozen = KernelOutlierDetector(KernelPCA(8, kernel="rbf", gamma=1.0), explained=0.99, random_state=0)
-    frozen.fit(drifting(rng, 0, 200))
-    assert (frozen.predict(drifting(rng, 150, 200)) == -1).mean() > 0.3  # which is why one has to follow
-
-
-def test_only_quiet_rows_are_learned(rng):
-    detector, _, _ = run_stream(rng, "quiet", chunks=6)
-    everything, _, _ = run_stream(rng, "all", chunks=6)
-    assert everything.estimator_.n_samples_seen_ == 200 + 6 * 20
-    assert detector.estimator_.n_samples_seen_ < 200 + 6 * 20
 
 
 # -- figures -------------------------------------------------------------------------------------------------------

@@ -136,30 +136,3 @@ def test_training_rows_cannot_alarm_where_each_meets_its_own_score(rng):
     labels, texts = told(lambda: detector.fit_predict(more))
     assert labels[7] == -1
     assert not texts
-
-
-def stream(window):
-    estimator = LandmarkKernelPCA(3, kernel="rbf", gamma=0.2, landmarks=30, random_state=0)
-    return KernelOutlierDetector(estimator, alpha=0.02, window=window, random_state=0)
-
-
-@pytest.mark.parametrize(("window", "alarms"), [(48, False), (49, True)])
-def test_a_window_that_is_too_short_for_alarms_is_told(rng, window, alarms):
-    detector = stream(window)
-    _, texts = told(lambda: detector.score_then_learn(rng.standard_normal((100, 3))))
-    assert bool(texts) == (not alarms)
-    if texts:
-        assert "window=48" in texts[0]
-        assert "at least 49" in texts[0]
-    detector.score_then_learn(rng.standard_normal((20, 3)))
-    assert (detector.score_then_learn(FAR) <= 0.02).all() == alarms
-
-
-def test_a_stream_with_a_short_start_alarms_as_soon_as_it_can(rng):
-    detector = stream(500)
-    _, [text] = told(lambda: detector.score_then_learn(rng.standard_normal((40, 3))))
-    assert "needs at least 49 rows; got 40" in text
-    assert (detector.score_then_learn(FAR[:1]) > 0.02).all()
-    _, texts = told(lambda: detector.score_then_learn(rng.standard_normal((10, 3))))
-    assert not texts
-    assert (detector.score_then_learn(FAR) <= 0.02).all()

@@ -5,7 +5,7 @@ without. A new row is scored by every fold's model, counted against that fold's 
 
     p = (1 + sum_k #{i in fold k: s_k(x_i) >= s_k(x)}) / (n + 1)                  [Barber et al. 2021, CV+]
 
-Split conformal is the case of one fold. So is a window of scores that were computed before their rows were learned.
+Split conformal is the case of one fold.
 Limits from out-of-fold scores are not valid for a model of all rows, whose scores can be of another size. CV+ raises
 too few alarms rather than too many if the folds' models differ much, as for T2 of narrow kernels.
 

@@ -24,7 +24,6 @@ from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import score_model, score_part
 from mercer.outliers.serial import looks_serial
 from mercer.outliers.state import as_state, from_state
-from mercer.outliers.stream import StreamScoring
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
 from mercer.tables.scaling import Scaling
@@ -34,12 +33,14 @@ _STAGE = "models fitted"
 _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
-class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outlier detection by kernel PCA with a chosen rate of false alarms.
 
     Two statistics tell how unusual a row is: T2 tells how far from the centre it lies within the subspace of the
     components, and SPE how far it lies from this subspace. Their limits are set with rows that the scoring models have
     not seen, so that of clean new rows a share `alpha` raises an alarm, whatever their distribution [barber2021]_.
+
+    Rows need no order. For rows that follow each other in time, and for streams that drift, use `ProcessMonitor`.
 
     Parameters
     ----------
@@ -84,10 +85,6 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
         mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
         others. False: rows are taken as they are.
-    learn : {"quiet", "all"}, default="quiet"
-        What `score_then_learn` learns from: only rows without an alarm, or all rows.
-    window : int, default=500
-        Number of recent scores that `score_then_learn` compares rows with, at least 10.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for the division of the rows into folds. Pass an int to get the same folds in each call.
     verbose : bool or int, default=False
@@ -139,8 +136,6 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         "calibration": [StrOptions({"cv+", "split", "blocked"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "standardize": [StrOptions({"soft", "variance"}), "boolean"],
-        "learn": [StrOptions({"quiet", "all"})],
-        "window": [Interval(Integral, 10, None, closed="left")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -157,8 +152,6 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         calibration: str = "cv+",
         n_folds: int = 5,
         standardize: str | bool = "soft",
-        learn: str = "quiet",
-        window: int = 500,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -170,8 +163,6 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         self.calibration = calibration
         self.n_folds = n_folds
         self.standardize = standardize
-        self.learn = learn
-        self.window = window
         self.random_state = random_state
         self.verbose = verbose
 
@@ -550,7 +541,8 @@ class KernelOutlierDetector(StreamScoring, ModelFiles, OutlierMixin, BaseEstimat
         if statistic not in ("spe", "t2"):
             raise ValueError(f"statistic must be 'spe' or 't2'; got {statistic!r}.")
         rows = self._scaling(self._check(X, reset=False))
-        return contributions(self._full_model(), rows, np.zeros(rows.shape[1]), statistic)
+        model = score_model(self.estimator_.expansion_, self.explained)
+        return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
 
     # -- files ---------------------------------------------------------------------------------------------------
 

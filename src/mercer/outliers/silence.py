@@ -2,9 +2,9 @@
 
 A p-value is (1 + c) / (n + 1), where c of n calibration rows score at least as high: it is at least 1 / (n + 1). So
 
-- no row can raise an alarm if alpha < 1 / (n + 1). n is the number of training rows for "cv+", that of the held-out
-  rows for "split", and at most `window` in a stream.
-- no training row can if alpha < 2 / (n + 1) and the calibration is "cv+": each is compared with its own score too.
+- no row can raise an alarm if alpha < 1 / (n + 1). n is the number of training rows for "cv+" and "blocked", that of
+  the held-out rows for "split".
+- no training row can if alpha < 2 / (n + 1) except with "split": each is compared with its own score too.
 - rows far away can still raise none if c training rows score as high as they do. The kernels that vanish with distance
   have a largest distance in feature space, which outliers among the training rows reach.
 
@@ -42,16 +42,6 @@ def no_training_row(alpha: float, n: int) -> str | None:
     return (
         f"No training row can raise an alarm: among {n} rows, itself included, its p-value is at least 2 / {n + 1}. "
         f"alpha={alpha:g} needs at least {rows_needed(alpha, 2)} rows; pass more, or alpha={_rounded_up(2 / (n + 1))}."
-    )
-
-
-def short_window(alpha: float, window: int) -> str | None:
-    """Return a warning if the window of a stream has too few scores for any alarm."""
-    if allowed_count(alpha, window):
-        return None
-    return (
-        f"No row of the stream can raise an alarm: window={window} keeps too few scores; alpha={alpha:g} needs a "
-        f"window of at least {rows_needed(alpha)}."
     )
 
 
