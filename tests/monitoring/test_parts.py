@@ -146,6 +146,22 @@ def test_limits_keep_their_rate_with_the_confidence_asked_for(decay):
     assert 0.2 <= np.mean(rates) / 0.01 <= 1.0
 
 
+def test_a_future_value_is_further_from_the_mean_than_the_values_are(rng):
+    records = [autoregression(700, 0.9, rng) for _ in range(600)]
+    within = np.mean([record[:150].var() for record in records])
+    future = np.mean([((record[400::100] - record[:150].mean()) ** 2).mean() for record in records])
+    known = Dependence(150, np.empty(0), (1 + 0.9) / (1 - 0.9))
+    assert known.widening == pytest.approx(np.sqrt(future / within), rel=0.03)
+
+
+def test_the_precision_of_an_autocorrelation_time_is_that_of_a_variance(rng):
+    series = [autoregression(3000, 0.6, rng) for _ in range(300)]
+    times = np.array([correlation_time(one) for one in series])
+    freedom = np.mean([Dependence.of(one).freedom for one in series])
+    assert (times / times.mean()).var() == pytest.approx(2.0 / freedom, rel=0.35)
+    assert Dependence(20, np.zeros(15), 1.0).freedom == 1.0
+
+
 def test_more_confidence_and_fewer_rows_make_limits_wider(rng):
     series = autoregression(4000, 0.5, rng)
     loose, strict = (Limits.of(series, confidence).at(0.01) for confidence in (0.5, 0.99))

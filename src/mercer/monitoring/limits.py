@@ -8,7 +8,12 @@ the limit for a rate alpha are mixed:
 - the normal distribution with the median and the upper half's spread, which uses all values.
 
 With k independent values in the tail, the tail has the weight k / (k + 10). To the mixture, a multiple of its
-standard error is added: the Student quantile of `confidence`.
+standard error is added: the Student quantile of `confidence`. Its degrees of freedom are those of the standard error,
+which is estimated too: an autocorrelation time that is summed up to lag W has the relative variance 2 (2 W + 1) / n
+[sokal1997], as a variance with n / (2 W + 1) degrees of freedom.
+
+The distance from the median is that of a future value. With m independent values it is (1 + 1 / m)^(1/2) times the true
+spread, and the spread of the values themselves is (1 - 1 / m)^(1/2) times the true one.
 """
 
 from dataclasses import dataclass
@@ -51,6 +56,16 @@ class Dependence:
     def effective(self) -> float:
         """The effective number of values, at least 2."""
         return max(self.n / (self._factor * summed_time(self.rho, self.n)), 2.0)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of an estimated standard error, at least 1."""
+        return max(self.n / (2 * len(self.rho) + 1), 1.0)
+
+    @cached_property
+    def widening(self) -> float:
+        """The spread of a future value around the mean of the values, in units of their own spread."""
+        return float(np.sqrt((self.effective + 1.0) / (self.effective - 1.0)))
 
     @cached_property
     def of_squares(self) -> float:
@@ -117,7 +132,8 @@ class UpperLimit:
         normal, normal_error = self._normal(alpha)
         weight = tail.count / (tail.count + _HALF)
         error = weight * error + (1.0 - weight) * normal_error
-        return weight * limit + (1.0 - weight) * normal + self._quantile * error
+        (middle, _), mixed = self._upper_half, weight * limit + (1.0 - weight) * normal
+        return middle + self.dependence.widening * (mixed - middle + self._quantile * error)
 
     def _tail(self, share: float) -> Tail:
         return self._usual_tail if share == _TAIL else Tail.of(self.values, share, self.dependence)
@@ -140,7 +156,7 @@ class UpperLimit:
 
     @cached_property
     def _quantile(self) -> float:
-        return float(stdtrit(max(self.dependence.effective - 1.0, 1.0), self.confidence))
+        return float(stdtrit(self.dependence.freedom, self.confidence))
 
 
 @dataclass(frozen=True, eq=False)
