@@ -11,7 +11,17 @@ from numpy.testing import assert_allclose
 from sklearn import config_context
 
 from mercer import L1KernelPCA, R1KernelPCA
-from mercer.engine.signs import PENDING, add_rows, add_upper_sums, best_flip, subtract_and_sum
+from mercer.engine.signs import (
+    PENDING,
+    add_rows,
+    add_upper_sums,
+    best_flip,
+    measure_step,
+    new_signs,
+    subtract_and_sum,
+    subtract_waiting,
+)
+from mercer.errors import IndefiniteKernelWarning
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
 from mercer.solvers.exact.fit import make_operator
@@ -43,7 +53,7 @@ def quiet_fit(model, X):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [1, 3, 4, 5, 130, 1300])
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 130, 2300])
 def test_column_sums_of_the_upper_triangle_with_waiting_terms(rng, n, dtype):
     K = rng.standard_normal((n, n))
     K = (K + K.T).astype(dtype)
@@ -69,6 +79,33 @@ def test_rows_are_added_in_any_number_and_range(rng, count):
     add_rows(K, some, factors, 5, 21, out)
     assert_allclose(out[5:21], (v + factors @ K[some])[5:21], rtol=1e-13)
     assert np.array_equal(np.delete(out, range(5, 21)), np.delete(v, range(5, 21)))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_waiting_terms_are_subtracted_in_float64(rng, dtype, count):
+    U, v = rng.standard_normal((PENDING, 30)).astype(dtype), rng.standard_normal(30)
+    some, factors = rng.permutation(30)[:count], rng.standard_normal(count)
+    out = v.copy()
+    subtract_waiting(U, some, factors, out)
+    exact = U.astype(float)
+    assert_allclose(out, v - exact.T @ (exact[:, some] @ factors), atol=1e-13)
+
+
+def test_a_step_takes_the_signs_and_is_measured_by_them(rng):
+    A = rng.standard_normal((25, 8))
+    K, c, negligible = A @ A.T, np.sign(rng.standard_normal(25)), rng.random(25)
+    v, old = K @ c, c.copy()
+    rows, factors, before = np.empty(25, np.int64), np.empty(25), np.empty(25)
+    count = new_signs(v, negligible, c, rows, factors, before)
+    assert np.array_equal(c, np.where(v < -negligible, -1.0, 1.0))
+    assert np.array_equal(rows[:count], np.flatnonzero(c != old))
+    assert np.array_equal(factors[:count], (c - old)[rows[:count]])
+    step, after = c - old, K @ c
+    square, length, rounding = measure_step(after, c, negligible, rows[:count], factors[:count], before)
+    assert square == pytest.approx(c @ K @ c)
+    assert length == pytest.approx(step @ K @ step)
+    assert rounding == pytest.approx(np.abs(step) @ negligible)
 
 
 def test_the_best_flip_is_the_one_that_gains_most(rng):

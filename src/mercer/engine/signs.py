@@ -11,7 +11,7 @@ from mercer.arrays import Array, IntArray
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
 
 PENDING = 4
-_BLOCK = 1024  # columns whose buffered terms stay in the first-level cache
+_BLOCK = 2048  # columns whose sums are in K's precision; long pieces of rows are read faster than short ones
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
 _EXACT = {"contract", "nnan", "ninf", "nsz"}  # in order: an entry and its mirror image get the same last bit
 
@@ -138,16 +138,14 @@ def subtract_and_sum(
 ) -> None:
     """Subtract the buffered terms from some rows, and sum the absolute values of these rows."""
     prefer_wide_vectors()
-    n = K.shape[1]
-    sums[start:stop] = 0
-    for first in range(0, n, _BLOCK):
-        last = min(first + _BLOCK, n)
-        u0, u1, u2, u3 = U[0, first:last], U[1, first:last], U[2, first:last], U[3, first:last]
-        for i in range(start, stop):
-            row, a, b, c, d = K[i, first:last], U[0, i], U[1, i], U[2, i], U[3, i]
-            for j in range(last - first):
-                row[j] = row[j] - a * u0[j] - b * u1[j] - c * u2[j] - d * u3[j]
-            sums[i] += _abs_sum(row)
+    n, u0, u1, u2, u3 = K.shape[1], U[0], U[1], U[2], U[3]
+    for i in range(start, stop):
+        row, a, b, c, d = K[i], U[0, i], U[1, i], U[2, i], U[3, i]
+        for j in range(n):
+            row[j] = row[j] - a * u0[j] - b * u1[j] - c * u2[j] - d * u3[j]
+        sums[i] = 0.0
+        for first in range(0, n, _BLOCK):
+            sums[i] += _abs_sum(row[first : min(first + _BLOCK, n)])
 
 
 @compiled(inner=True, fastmath=_FAST)
@@ -184,26 +182,45 @@ def add_rows(
             out[j] += a0 * k0[j]
 
 
+@compiled(fastmath=_FAST)
 def subtract_waiting(
-    U: Array,  # (p, n)
+    U: Array,  # (PENDING, n)
     rows: IntArray,  # (f,)
-    factors: Array,  # (f,)
+    factors: Array,  # (f,), float64
     v: Array,  # (n,), float64
 ) -> None:
     """Subtract from v the part of the buffered terms in the same rows: U^T (U[:, rows] factors)."""
-    v -= (U[:, rows] @ factors) @ U
+    prefer_wide_vectors()
+    u0, u1, u2, u3 = U[0], U[1], U[2], U[3]
+    a0 = a1 = a2 = a3 = 0.0
+    for f in range(len(rows)):
+        i, factor = rows[f], factors[f]
+        a0 += factor * u0[i]
+        a1 += factor * u1[i]
+        a2 += factor * u2[i]
+        a3 += factor * u3[i]
+    for j in range(len(v)):
+        v[j] -= (a0 * u0[j] + a1 * u1[j]) + (a2 * u2[j] + a3 * u3[j])
 
 
+@compiled(fastmath=_FAST)
 def measure_step(
     v: Array,  # (n,), K~ c after the step
     c: Array,  # (n,)
     negligible: Array,  # (n,)
     rows: IntArray,  # (f,), the signs that changed
     factors: Array,  # (f,), by how much: dc
-    before: Array,  # (f,), v at these rows before the step
+    before: Array,  # (n,), v at these rows before the step in the first f entries
 ) -> tuple[float, float, float]:
     """Return c^T K~ c, the squared K~-seminorm of the step, dc^T K~ dc, and the size at which that is rounding."""
-    return float(c @ v), float(factors @ (v[rows] - before)), float(np.abs(factors) @ negligible[rows])
+    prefer_wide_vectors()
+    square = length = rounding = 0.0
+    for j in range(len(v)):
+        square += c[j] * v[j]
+    for f in range(len(rows)):
+        length += factors[f] * (v[rows[f]] - before[f])
+        rounding += abs(factors[f]) * negligible[rows[f]]
+    return square, length, rounding
 
 
 @compiled()
@@ -213,6 +230,7 @@ def new_signs(
     c: Array,  # (n,), signs, overwritten with sgn(v), where sgn(0) = +1
     rows: IntArray,  # (n,), filled with the rows that flip
     factors: Array,  # (n,), filled with the change of their signs
+    before: Array,  # (n,), filled with v at these rows
 ) -> int:
     """Take the signs of v, and return how many are new."""
     count = 0
@@ -221,6 +239,7 @@ def new_signs(
         if sign != c[i]:
             rows[count] = i
             factors[count] = sign - c[i]
+            before[count] = v[i]
             c[i] = sign
             count += 1
     return count

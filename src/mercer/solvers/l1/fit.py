@@ -180,13 +180,12 @@ def _product(residual: Residual, c: Array, known: Array) -> Array:
 def climb(residual: Residual, state: _State, negligible: Array) -> None:
     """Iterate c <- sgn(K~ c) until the component does not change [kim2019, Algorithm 1]."""
     n = len(state.c)
-    rows, factors = np.empty(n, np.int64), np.empty(n)
+    rows, factors, before = np.empty(n, np.int64), np.empty(n), np.empty(n)
     square = state.square
     state.history.append(square)
     for _ in range(_MOST_STEPS):
-        count = new_signs(state.v, negligible, state.c, rows, factors)
+        count = new_signs(state.v, negligible, state.c, rows, factors, before)
         F, dc = rows[:count], factors[:count]
-        before = state.v[F]
         residual.add(F, dc, state.v)
         last = square
         square, length, rounding = measure_step(state.v, state.c, negligible, F, dc, before)

@@ -95,9 +95,11 @@ class HeldResidual:
     def add(self, rows: IntArray, factors: Array, v: Array) -> None:
         """Add K~[:, rows] @ factors to v: rows of K, then the buffered updates."""
         entries = len(rows) * len(v)
-        pieces = self._pieces() if entries > _WORTH_THREADS else [slice(0, len(v))]
-        self._share(lambda _, part: add_rows(self._K, rows, factors, part.start, part.stop, v), pieces, entries)
-        subtract_waiting(self._waiting[: self._count], rows, factors, v)
+        if entries > _WORTH_THREADS:
+            self._share(lambda _, I: add_rows(self._K, rows, factors, I.start, I.stop, v), self._pieces(), entries)
+        else:
+            add_rows(self._K, rows, factors, 0, len(v), v)
+        subtract_waiting(self._waiting, rows, factors, v)
 
     def product(self, V: Array) -> Array:
         """Return K~ V, (n, b)."""
