@@ -24,6 +24,7 @@ _BLOWN = 4.0
 # |w_i|^2 tends to 1; for a row that grows far beyond, meta-descent lowers its gain to nearly 0, and the row stays long.
 _LARGE = 6.0
 _LOG2 = 0.6931471805599453
+_LANES = 16  # numbers that one turn of a vectorised loop takes
 
 
 @compiled()
@@ -87,30 +88,22 @@ def _products(rows: Array, x: Array, used: int, out: Array) -> None:
         out[i] = total
 
 
-@compiled(inner=True)
+@compiled(inner=True, fastmath={"contract", "nsz"})
 def _step_row(
-    a: Array, b: Array, ya: Array, ua: Array, yb: Array, y: float, u: float, gain: float, decay: float, used: int
+    a: Array, b: Array, ya: Array, mixed: Array, y: float, u: float, gain: float, decay: float, used: int
 ) -> None:
     """Replace row i of A and B by those of N [A; B], up to column `used`.
 
-    ya, ua and yb hold the sums of y A, u A and y B over the rows before.
-    lt(v y^T) X is v times the running sum of y * X; in eq. 21 lt(y u^T + u y^T) A = y * sums(u A) + u * sums(y A).
+    ya and mixed hold the sums of y A and of u A + y B over the rows before.
+    lt(v y^T) X is v times the running sum of y * X; in eq. 21 lt(y u^T + u y^T) A = y * sums(u A) + u * sums(y A), so
+    sums(u A) and sums(y B) have the same factors. More arrays than four would keep the loop from being vectorised.
     """
+    of_a, of_b, of_mixed = gain * y, gain * (y + decay * u), gain * y * decay
     for k in range(used):
         ya[k] += y * a[k]
-        ua[k] += u * a[k]
-        yb[k] += y * b[k]
-        second = y * ua[k] + u * ya[k]
-        b[k] = decay * b[k] - gain * (y * (ya[k] + decay * yb[k]) + decay * second)
-        a[k] -= gain * y * ya[k]
-
-
-@compiled(inner=True)
-def _step_column(x: Array, sums: Array, y: float, gain: float) -> None:
-    """Replace column i of X, given as x, by that of X M^T; sums holds the sum of y X over the columns before."""
-    for k in range(len(x)):
-        sums[k] += y * x[k]
-        x[k] -= gain * y * sums[k]
+        mixed[k] += u * a[k] + y * b[k]
+        b[k] = decay * b[k] - of_b * ya[k] - of_mixed * mixed[k]
+        a[k] -= of_a * ya[k]
 
 
 def smd_block(
@@ -135,15 +128,18 @@ def smd_block(
     """
     r, size = len(base), Z.shape[1]
     limit = np.maximum(np.diag(gram_aa), 1.0) * _LARGE
-    G = np.empty((2 * r, r))  # Sigma K' A^T, Sigma = [A; B]
-    G[:r], G[r:] = gram_aa, gram_ab.T
-    steps = int(
-        _smd_steps(H, own, base, factor, rate, decay, lowest, rho, limit, G, np.empty((6, max(size, 2 * r))),
-                   np.empty((r, 2 * r)), np.empty((2 * r, r + 1)), Z, Y)
-    )  # fmt: skip
+    G = np.zeros((2 * r, _whole(r + 1)))
+    G[:r, :r], G[r:, :r] = gram_aa, gram_ab.T
+    scratch = np.empty((6, max(size, _whole(2 * r))))
+    steps = int(_smd_steps(H, own, base, factor, rate, decay, lowest, rho, limit, G, scratch, Z, Y))
     if steps == len(H):
-        gram_aa[:], gram_ab[:] = G[:r], G[r:].T
+        gram_aa[:], gram_ab[:] = G[:r, :r], G[r:, :r].T
     return steps
+
+
+def _whole(length: int) -> int:
+    """Return the next length that needs no rest after the vectorised part of a loop."""
+    return -(-length // _LANES) * _LANES
 
 
 @compiled()
@@ -157,19 +153,18 @@ def _smd_steps(
     lowest: float,
     rho: Array,
     limit: Array,  # (r,), squared lengths at which rows are too long
-    G: Array,  # (2 r, r), Sigma K' A^T, Sigma = [A; B], changed
-    scratch: Array,  # (6, max(2 r + b, 2 r))
-    turned: Array,  # (r, 2 r), scratch
-    rows: Array,  # (2 r, r + 1), scratch
+    G: Array,  # (2 r, more than r), Sigma K' A^T, Sigma = [A; B], changed; then zeros
+    scratch: Array,  # (6, at least 2 r + b and G's width)
     Z: Array,
     Y: Array,
 ) -> int:
     """Run the steps of `smd_block`; scratch arrays are made by the caller, because that takes long to compile."""
     r = len(base)
-    ya, ua, yb, s, gain, c = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
+    ya, mixed, s, gain, c, moved = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
     for j in range(H.shape[0]):
         used = 2 * r + j
-        _products(Z, H[j], used, s)
+        reach = min((used + _LANES - 1) // _LANES * _LANES, Z.shape[1])  # Z is zero from `used` on
+        _products(Z, H[j], reach, s)
         for i in range(r):
             drive = s[r + i]  # [eq. 16]: diag(Gamma K' B^T) = y_i (u_i - sum_{k <= i} y_k (A K' B^T)_ki)
             for k in range(i + 1):
@@ -189,54 +184,54 @@ def _smd_steps(
                 return j
             c[i] = gain[i] * s[i]
             c[r + i] = gain[i] * (s[i] + decay * s[r + i])
-        _smd_gram(G, turned, rows, s, gain, c, decay, own[j], ya, ua, yb)
+        _smd_gram(G, s, gain, c, decay, own[j], ya, mixed, moved)
         for i in range(r):
             if not G[i, i] < limit[i]:
                 return j
-        _clear(ya, ua, yb, used)
+        _clear(ya, mixed, reach)
         for i in range(r):
-            _step_row(Z[i], Z[r + i], ya, ua, yb, s[i], s[r + i], gain[i], decay, used)
+            _step_row(Z[i], Z[r + i], ya, mixed, s[i], s[r + i], gain[i], decay, reach)
             Z[i, used], Z[r + i, used] = c[i], c[r + i]
             Y[j, i] = s[i]
     return H.shape[0]  # type: ignore[no-any-return]
 
 
 @compiled(inner=True)
-def _clear(a: Array, b: Array, c: Array, used: int) -> None:
-    """Write zeros at the start of three vectors."""
+def _clear(a: Array, b: Array, used: int) -> None:
+    """Write zeros at the start of two vectors."""
     for k in range(used):
-        a[k] = b[k] = c[k] = 0.0
+        a[k] = b[k] = 0.0
 
 
-@compiled(inner=True)
+@compiled(inner=True, fastmath={"contract", "nsz"})
 def _smd_gram(
-    G: Array,  # (2 r, r), Sigma K' A^T, changed
-    turned: Array,  # (r, 2 r), scratch
-    rows: Array,  # (2 r, r + 1), scratch: [G s], which are both multiplied by N
+    G: Array,  # (2 r, more than r), Sigma K' A^T, changed; then zeros
     s: Array,  # (2 r,), [y; u] = Sigma k'
     gain: Array,  # (r,)
     c: Array,  # (2 r,)
     decay: float,
     own: float,
-    ya: Array,  # scratch, at least r + 1 and 2 r long, as the two after it
-    ua: Array,
-    yb: Array,
+    ya: Array,  # scratch, at least as long as rows of G, as the two after it
+    mixed: Array,
+    moved: Array,
 ) -> None:
-    """Update Sigma K' A^T by one step: G <- N G M^T + (N s) c_A^T + c (M y)^T + k'(x, x) c c_A^T."""
-    r = G.shape[1]
+    """Update Sigma K' A^T by one step: G <- N G M^T + (N s) c_A^T + c (M y)^T + k'(x, x) c c_A^T.
+
+    N multiplies [G s] row by row; M^T multiplies a row from the right by G_i - c_i sum_{k <= i} y_k G_k.
+    """
+    r, width = len(G) // 2, G.shape[1]
     for k in range(2 * r):
-        for i in range(r):
-            rows[k, i] = G[k, i]
-        rows[k, r] = s[k]
-    _clear(ya, ua, yb, r + 1)
+        G[k, r] = s[k]
+    _clear(ya, mixed, width)
     for i in range(r):
-        _step_row(rows[i], rows[r + i], ya, ua, yb, s[i], s[r + i], gain[i], decay, r + 1)
-    _clear(ya, ua, yb, 2 * r)
+        _step_row(G[i], G[r + i], ya, mixed, s[i], s[r + i], gain[i], decay, width)
     for i in range(r):
-        for k in range(2 * r):
-            turned[i, k] = rows[k, i]
-        _step_column(turned[i], ya, s[i], gain[i])
-    for k in range(2 * r):
-        image = rows[k, r] + own * c[k]
+        moved[i] = G[i, r]
+    for k in range(r):
+        a, b, sum_a, sum_b = G[k], G[r + k], 0.0, 0.0
+        image_a, image_b = a[r] + own * c[k], b[r] + own * c[r + k]
         for i in range(r):
-            G[k, i] = turned[i, k] + image * c[i] + c[k] * rows[i, r]
+            sum_a += s[i] * a[i]
+            sum_b += s[i] * b[i]
+            a[i] += c[i] * (image_a - sum_a) + c[k] * moved[i]
+            b[i] += c[i] * (image_b - sum_b) + c[r + k] * moved[i]

@@ -65,7 +65,8 @@ def start_state(A: Array, AK: Array, gain: Gain) -> KhaState:
 def run_pass(state: KhaState, tiles: VisitTiles, visits: IntArray, gain: Gain, block_size: int) -> None:
     """Visit the samples in the given order, updating the state; indices may repeat."""
     length = state.A.shape[1]
-    order = np.concatenate([visits, np.setdiff1d(np.arange(length), visits)])
+    times = np.bincount(visits, minlength=length)
+    order = np.concatenate([visits, np.flatnonzero(times == 0)])
     size = block_size * max(1, _GROUP // block_size)
     bounds = [*range(0, len(visits), size), *range(len(visits), len(order), size), len(order)]
     groups = [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -80,7 +81,7 @@ def run_pass(state: KhaState, tiles: VisitTiles, visits: IntArray, gain: Gain, b
                 run.finish_unvisited(group.start, group.stop, strip)
     finally:
         strips.close()
-    run.store()
+    run.store(repeated=bool(times.max(initial=0) > 1))
 
 
 class _Pass:
@@ -174,11 +175,14 @@ class _Pass:
         self.SK[:, start:stop] = self.P @ self.SK[:, start:stop] + strip.gather(padded, self.left)
         self.left = np.eye(len(self.P))
 
-    def store(self) -> None:
-        """Write the result of the pass back into the state."""
+    def store(self, repeated: bool) -> None:
+        """Write the result of the pass back into the state; `repeated`: some samples were visited several times."""
         state, r, visits = self.state, len(self.base), self.order[: self.n_visits]
         S = self.P @ (state.A if state.B is None else np.vstack([state.A, state.B]))
-        np.add.at(S.T, visits, self.injected.T)  # accumulates where an index repeats
+        if repeated:
+            np.add.at(S.T, visits, self.injected.T)
+        else:
+            S[:, visits] += self.injected
         SK = np.empty_like(S)
         SK[:, self.order] = self.SK
         state.A, state.AK = S[:r], SK[:r]

@@ -8,13 +8,14 @@ for both: it belongs to the strip K'[order[start:stop], order[:stop]] of the lat
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.engine.spectrum import rounding_noise
+from mercer.engine.submatrix import copy_submatrix
 from mercer.kernels.given import GivenOperator
 from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, memory_budget
@@ -84,7 +85,7 @@ class VisitTiles:
     def strips(self, order: IntArray, groups: list[slice]) -> "HeldStrips | MadeStrips":
         """Return the strips of a pass, one for each of the consecutive groups of visits."""
         if self._held is not None:
-            return HeldStrips(self._held, order, groups)
+            return HeldStrips(self._held, order, groups, self._space[0])
         return MadeStrips(_source(self.operator), self.row_means[order], self.mean_norm, order, groups, self._space)
 
 
@@ -97,13 +98,26 @@ def _source(operator: Operator) -> SymmetricTiles:
 class HeldStrips:
     """Strips of a matrix in memory."""
 
-    def __init__(self, K: Array, order: IntArray, groups: list[slice]) -> None:
+    def __init__(
+        self,
+        K: Array,
+        order: IntArray,
+        groups: list[slice],
+        space: list[Array],  # for a strip; is used again
+    ) -> None:
         self._K, self._order, self._groups = K, order, groups
+        size = max(group.stop - group.start for group in groups) * len(order)
+        if not space or space[0].size < size:
+            space[:] = [np.empty(size)]
+        self._space = space[0]
 
     def strip(self, number: int, known: Array) -> Strip:
-        """Return the strip of a group."""
+        """Return the strip of a group, valid until the next call."""
         group = self._groups[number]
-        return _HeldStrip(self._K[np.ix_(self._order[group], self._order[: group.stop])], group.start)
+        shape = group.stop - group.start, group.stop
+        strip = self._space[: shape[0] * shape[1]].reshape(shape)
+        copy_submatrix(self._K, self._order[group], self._order[: group.stop], strip)
+        return _HeldStrip(strip, group.start)
 
     def close(self) -> None:
         """Do nothing: no threads were started."""
@@ -177,8 +191,14 @@ class MadeStrips:
             jobs.append(self._job(slice(start, stop), columns, tile, coefficients, part))
             if part is not None:
                 parts.append(part)
-        work = _Work(jobs, self._pool, self._source.threads - 1)
-        return _MadeStrip(self, start, stop, known.shape[1], tiles, parts, work)
+        return _MadeStrip(self, start, stop, known.shape[1], tiles, parts, self._work(jobs))
+
+    def _work(self, jobs: list[Callable[[], None]]) -> "_Work":
+        return _Work(jobs, self._pool, self._source.threads - 1)
+
+    def share(self, jobs: list[Callable[[], None]]) -> None:
+        """Do some jobs, with the help of the threads that have finished the next strip: at the last strip, all."""
+        self._work(jobs).finish()
 
     def _job(self, I: slice, J: slice, tile: Array, known: Array, part: Array | None) -> Callable[[], None]:
         blocks = self._source.blocks
@@ -263,11 +283,14 @@ class _MadeStrip:
 
     def spread(self, C: Array, out: Array) -> None:
         u, v = self._strips.shift(slice(self.start, self.stop), C)
-        for J, tile in self._between(0, self.start):  # complete one part of `out` while it is in the cache
+
+        def add(J: slice, tile: Array) -> None:  # complete one part of `out` while it is in the cache
             part = C @ tile
             part -= u[:, None]
             part -= v[:, None] * self._strips.means(J)
             out[:, J] += part
+
+        self._strips.share([partial(add, *piece) for piece in self._between(0, self.start)])
 
 
 class _Work:
@@ -286,7 +309,8 @@ class _Work:
             job()
 
     def finish(self) -> None:
-        """Return when all jobs are done."""
+        """Return when all jobs are done; threads that are busy with other jobs are not waited for."""
         self._run()
         for helper in self._helpers:
-            helper.result()
+            if not helper.cancel():
+                helper.result()
