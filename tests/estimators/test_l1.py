@@ -21,7 +21,6 @@ from mercer.engine.signs import (
     subtract_and_sum,
     subtract_waiting,
 )
-from mercer.errors import IndefiniteKernelWarning
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
 from mercer.solvers.exact.fit import make_operator
