@@ -21,6 +21,7 @@ from mercer.engine.signs import (
     subtract_and_sum,
     subtract_waiting,
 )
+from mercer.errors import IndefiniteKernelWarning
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
 from mercer.solvers.exact.fit import make_operator
@@ -404,6 +405,22 @@ def test_components_of_an_indefinite_kernel_are_orthonormal():
     coef = quiet_fit(L1KernelPCA(3, kernel="precomputed", center=False), K).expansion_.coef
     assert len(coef) == 2
     assert_allclose(coef @ K @ coef.T, np.eye(2), atol=1e-12)
+
+
+def test_an_indefinite_kernel_is_told():
+    K = rows(5, 40, 40)
+    with pytest.warns(IndefiniteKernelWarning, match="squared length -"):
+        L1KernelPCA(5, kernel="precomputed", center=False).fit(K + K.T)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_positive_kernel_is_not_called_indefinite(kernel, dtype):
+    X = np.repeat(rows(6, 60, 3), 3, axis=0).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IndefiniteKernelWarning)
+        model = L1KernelPCA(3, kernel=kernel).fit(X)
+    assert model.n_components_ == 3
 
 
 # -- R1 ----------------------------------------------------------------------------------------------------------------

@@ -70,7 +70,8 @@ def test_rows_between_the_folds_are_put_back_in_their_order(rng):
     X[:, 0] = np.where(np.arange(200) % 2, 3.0, 0.0) + 0.1 * X[:, 0]  # every second row is like the next but one
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        KernelOutlierDetector(random_state=0).fit(X)
+        detector = KernelOutlierDetector(random_state=0).fit(X)
+    assert detector.predict(X).mean() > 0.9
 
 
 def test_real_tables_are_not_told_without_reason(data_set):
@@ -78,7 +79,8 @@ def test_real_tables_are_not_told_without_reason(data_set):
         X = data_set(name)["X"]
         with warnings.catch_warnings():
             warnings.simplefilter("error", SerialRowsWarning)
-            KernelOutlierDetector(LandmarkKernelPCA(4, gamma="median", landmarks=50, random_state=0)).fit(X)
+            detector = KernelOutlierDetector(LandmarkKernelPCA(4, gamma="median", landmarks=50, random_state=0)).fit(X)
+        assert detector.n_features_in_ == X.shape[1]
 
 
 def test_blocked_folds_are_contiguous_and_keep_their_distance(rng):

@@ -30,6 +30,7 @@ _EIGEN_RESIDUAL = 1e-7  # only their signs are used
 _EIGEN_TIE = 1e-6
 _DENSE_ROWS = 300  # below this LAPACK needs milliseconds
 _NEIGHBOURS = 16  # earlier sign vectors that are searched for the nearest one to a start
+_CLEARLY = 10.0  # a length so many times below zero as rounding allows is really negative
 _MOST_STEPS = 10_000  # the iteration is finite; this limit protects against endless loops by rounding
 
 
@@ -190,11 +191,9 @@ def climb(residual: Residual, state: _State, negligible: Array) -> None:
         last = square
         square, length, rounding = measure_step(state.v, state.c, negligible, F, dc, before)
         state.history.append(square)
-        if length <= rounding:
-            return
-        if square <= last:  # the objective rises [kim2019, Lemma 1], except for rounding or an indefinite kernel
-            if last - square > np.sum(negligible, where=np.isfinite(negligible)):
-                _warn_indefinite(last, square)
+        if length < -_CLEARLY * rounding:
+            _warn_indefinite(length)
+        if length <= rounding or square <= last:  # else the objective rises [kim2019, Lemma 1], except for rounding
             return
 
 
@@ -211,10 +210,10 @@ def _flip_singly(residual: Residual, state: _State, negligible: Array) -> bool:
     return flipped
 
 
-def _warn_indefinite(before: float, after: float) -> None:
+def _warn_indefinite(length: float) -> None:
     warnings.warn(
-        f"The objective fell from {before:.6g} to {after:.6g}, which no positive semi-definite kernel allows: the "
-        "kernel is indefinite on these data. Use a positive definite one, such as 'rbf'.",
+        f"A change of signs has the squared length {length:.3g} in feature space, and a positive semi-definite kernel "
+        "has no negative ones: the kernel is indefinite on these data. Use a positive definite one, such as 'rbf'.",
         IndefiniteKernelWarning,
         stacklevel=user_level(),
     )
