@@ -79,7 +79,8 @@ def test_real_tables_are_not_told_without_reason(data_set):
         X = data_set(name)["X"]
         with warnings.catch_warnings():
             warnings.simplefilter("error", SerialRowsWarning)
-            detector = KernelOutlierDetector(LandmarkKernelPCA(4, gamma="median", landmarks=50, random_state=0)).fit(X)
+            landmarks = LandmarkKernelPCA(4, gamma="median", landmarks=50, random_state=0)
+            detector = KernelOutlierDetector(landmarks, random_state=0).fit(X)
         assert detector.n_features_in_ == X.shape[1]
 
 

@@ -15,6 +15,7 @@ from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
+    MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
@@ -26,7 +27,7 @@ from mercer.expansion.empirical import in_feature_space
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.landmarks import SELECTIONS
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages
-from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES
+from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES, OnlineOptions
 from mercer.solvers.robust.online_run import Space
 
 
@@ -305,11 +306,11 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         """Return the coordinates of rows on landmarks, chosen among the rows of X where none are given."""
         kernel = self._make_kernel(X)
         require_rows(kernel)
-        return OnlinePlan.of(self).space(kernel, X, generator(self.random_state))
+        return self._plan().space(kernel, X, generator(self.random_state))
 
     def _learn(self, X: Points, space: Space | None = None) -> None:
         """Learn rows; `space` is given where the landmarks were chosen before the warm-up."""
-        self.weights_, learned = self._learning.learn(X, OnlinePlan.of(self), self._space, self._channel(), space)
+        self.weights_, learned = self._learning.learn(X, self._plan(), self._space, self._channel(), space)
         run = self._learning.run
         assert run is not None
         self.expansion_, self.beta_, self.xi_ = run.expansion(), run.state.beta, run.state.xi
@@ -340,9 +341,18 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
     # -- files ---------------------------------------------------------------------------------------------------
 
+    def _plan(self) -> OnlinePlan:
+        """Return how to learn, in the terms of the solver."""
+        most = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
+        beta, xi = (value if isinstance(value, str) else float(value) for value in (self.beta, self.xi))
+        safeguard, block_size = bool(self.safeguard), int(self.block_size)
+        options = OnlineOptions(most, self.update, self.psi, beta, xi, safeguard, block_size)
+        parts = (self.n_components, self.landmarks, self.selection, self.feature_map, self.init, self.warm_up)
+        return OnlinePlan(*parts, options)
+
     def _saved_state(self) -> dict[str, Any]:
         return {**super()._saved_state(), "learning": self._learning.saved()}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
-        self._learning = OnlineLearning.restored(self.expansion_, OnlinePlan.of(self), state["learning"])
+        self._learning = OnlineLearning.restored(self.expansion_, self._plan(), state["learning"])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
-from mercer.estimators.validation import MOST_COMPONENTS, check_landmarks
+from mercer.estimators.validation import check_landmarks
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
@@ -34,17 +34,6 @@ class OnlinePlan:
     init: Any
     warm_up: int
     options: OnlineOptions  # with as many components as are wanted
-
-    @classmethod
-    def of(cls, estimator: Any) -> "OnlinePlan":
-        """Return the plan that the parameters of the estimator describe."""
-        beta, xi = (value if isinstance(value, str) else float(value) for value in (estimator.beta, estimator.xi))
-        most = MOST_COMPONENTS if estimator.n_components is None else int(estimator.n_components)
-        options = OnlineOptions(
-            most, estimator.update, estimator.psi, beta, xi, bool(estimator.safeguard), int(estimator.block_size)
-        )
-        own = {name: getattr(estimator, name) for name in cls.__dataclass_fields__ if name != "options"}
-        return cls(**own, options=options)
 
     def rows_to_wait_for(self, chosen: bool) -> int:
         """Return how many rows are looked at together before learning starts; `chosen` tells if there are landmarks."""
