@@ -24,9 +24,11 @@ __all__ = [  # of the registry; this list and the imports below are written out 
     "ProcessMonitor",
     "R1KernelPCA",
     "RobustKernelPCA",
+    "Selection",
     "__version__",
     "denoise",
     "load",
+    "select",
 ]
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from mercer.io.persist import load
     from mercer.monitoring.monitor import ProcessMonitor
     from mercer.outliers.detector import KernelOutlierDetector
+    from mercer.selection.result import Selection
+    from mercer.selection.select import select
 
 
 def __getattr__(name: str) -> Any:

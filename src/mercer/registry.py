@@ -33,8 +33,10 @@ PREPARED: dict[str, str] = {"PreparedModel": "mercer.tables.prepared"}
 PUBLIC: dict[str, str] = {
     **ESTIMATORS,
     "Expansion": "mercer.expansion.model",
+    "Selection": "mercer.selection.result",
     "denoise": "mercer.estimators.denoising",
     "load": "mercer.io.persist",
+    "select": "mercer.selection.select",
 }
 """What `import mercer` offers, beside its modules and `__version__`."""
 

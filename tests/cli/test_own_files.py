@@ -20,7 +20,7 @@ from mercer.io.writers import Labelled, write
 from mercer.outliers.judgement import judge_rows
 from mercer.tables.columns import ColumnSummary, summary_of
 from mercer.tables.prepared import PreparedModel
-from mercer.tables.scaling import Scaling
+from mercer.engine.scaling import Scaling
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)) * [1, 100, 3] + [0, 50, 1]

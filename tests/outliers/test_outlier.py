@@ -15,7 +15,7 @@ from mercer import HebbianPCA, KernelOutlierDetector, KernelPCA, L1KernelPCA, La
 from mercer.outliers.calibration import Calibration, alarm_level
 from mercer.outliers.contributions import contributions, score_gradients
 from mercer.outliers.scores import leading_components, score_model
-from mercer.tables.scaling import Scaling
+from mercer.engine.scaling import Scaling
 from textbook import outlier as naive
 
 STATISTICS = ("t2", "spe", "both")

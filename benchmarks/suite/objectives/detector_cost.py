@@ -12,7 +12,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from benchmarks.suite.plan import Objective, Solver
 from mercer import KernelOutlierDetector, KernelPCA, L1KernelPCA, LandmarkKernelPCA, RobustKernelPCA
 from mercer.outliers.scores import score_model
-from mercer.tables.scaling import Scaling
+from mercer.engine.scaling import Scaling
 
 MODELS: dict[str, Any] = {
     "default": KernelPCA(4, kernel="rbf", gamma="median"),

@@ -24,9 +24,12 @@ class KernelParameters:
     def _channel(self) -> Channel:
         return Channel((*self.observers, *progress_observers(self.verbose)))
 
-    def _make_kernel(self, X: Points) -> Kernel:
-        """Freeze gamma as `gamma_` and return the kernel object that the parameters describe."""
-        self.gamma_ = resolve_gamma(self.gamma, X)
+    def _make_kernel(self, X: Points, gamma: float | None = None) -> Kernel:
+        """Freeze gamma as `gamma_` and return the kernel object that the parameters describe.
+
+        A `gamma` that is given here is taken instead of the parameter.
+        """
+        self.gamma_ = resolve_gamma(self.gamma if gamma is None else gamma, X)
         spec = KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {})
         return resolve_kernel(spec, X)
 

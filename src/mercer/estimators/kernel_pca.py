@@ -7,10 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, Points, is_sparse
+from mercer.criteria.hidden_cells import predicted_share
 from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.self_selection import selected, wants_selection
 from mercer.estimators.validation import (
     COMPONENTS,
     KERNEL_CONSTRAINTS,
@@ -40,19 +43,21 @@ class KernelPCA(KernelDecomposition):
 
     Parameters
     ----------
-    n_components : int, float in (0, 1) or None, default=None
-        Number of components. A float asks for as many components as explain that share of the total variation. None:
-        all components with a positive eigenvalue.
+    n_components : int, float in (0, 1), "select" or None, default=None
+        Number of components. A float asks for as many components as explain that share of the total variation.
+        "select": from 1 to 64, as many as predict hidden cells best, as in `mercer.select`; with the kernels "rbf" and
+        "linear". None: all components with a positive eigenvalue.
     kernel : str, callable or kernel object, default="linear"
         The kernel. Names are "linear", "poly" (or "polynomial"), "rbf" (Gaussian), "sigmoid", "cosine", "laplacian",
         "chi2", "wavelet" and "precomputed". With "precomputed", `fit` takes the square matrix of kernel values between
         all training rows, and `transform` takes those of new rows with all training rows. A callable takes two rows and
         returns a number, or takes two matrices and returns the matrix of their kernel values. Kernel objects are in
         `mercer.kernels`.
-    gamma : float, "median" or None, default=None
+    gamma : float, "median", "select" or None, default=None
         Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
-        The value in use is `gamma_`.
+        "select": from 1/64 to 64 times that, the value by which hidden cells are predicted best, as in `mercer.select`;
+        only with the kernel "rbf". The value in use is `gamma_`.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1
@@ -161,7 +166,8 @@ class KernelPCA(KernelDecomposition):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         **OUTPUT_CONSTRAINTS,
-        "n_components": COMPONENTS,
+        "n_components": [*COMPONENTS, StrOptions({"select"})],
+        "gamma": [*KERNEL_CONSTRAINTS["gamma"], StrOptions({"select"})],
         "center": ["boolean"],
         "fit_inverse_transform": ["boolean"],
         "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized", "krylov"})],
@@ -186,7 +192,7 @@ class KernelPCA(KernelDecomposition):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         kernel: Any = "linear",
         gamma: float | str | None = None,
@@ -294,6 +300,55 @@ class KernelPCA(KernelDecomposition):
         self.fit(X, **params)
         return self._training_scores().astype(self._output_dtype, copy=False)
 
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of the variation of hidden cells that the model predicts; higher is better.
+
+        A fifth of the cells of each row is hidden, always the same ones for a given shape of X, and predicted from the
+        other cells by projection and pre-image. In contrast to errors in feature space this can be compared between
+        kernels, and too many components make it worse; so `cross_val_score` and `GridSearchCV` can choose kernel, gamma
+        and n_components. It is meaningful for rows that the model was not fitted to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, with the features of the training rows.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        float
+            1 if all hidden cells are predicted exactly, 0 if as well as by the means of the training rows, negative if
+            worse.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        TypeError
+            If X or the training rows are sparse.
+        ValueError
+            If the kernel is precomputed, if there is only one feature, or if X does not match the training rows.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from mercer import KernelPCA
+        >>> model = KernelPCA(2, kernel="rbf", gamma="median")
+        >>> bool(cross_val_score(model, load_iris().data).mean() > 0.5)
+        True
+        """
+        check_is_fitted(self)
+        if self._precomputed:
+            raise ValueError("score hides cells of rows; with kernel='precomputed' there are no rows.")
+        rows = self._check(X)
+        if is_sparse(rows) or is_sparse(self.X_fit_):
+            raise TypeError("score needs dense rows, because it hides single cells. Pass X.toarray().")
+        if rows.shape[1] < 2:
+            raise ValueError("With one feature there is nothing from which a hidden cell could be predicted.")
+        return predicted_share(self.expansion_, np.asarray(rows, np.float64), np.random.RandomState(0))
+
     @validated
     def _fit_with_parts(self, X: Any, parts: Sequence[IntArray], reference: IntArray) -> list[PartModel]:
         """Fit to all rows; return the models of all rows but each part, with a gamma that `reference` rows set."""
@@ -310,9 +365,11 @@ class KernelPCA(KernelDecomposition):
         if self._precomputed:
             X = check_square(X)
         self._output_dtype = X.dtype
-        kernel = self._make_kernel(X if reference is None else X[reference])
+        rows = X if reference is None else X[reference]
+        n_components, gamma = self._settings(rows)
+        kernel = self._make_kernel(rows, gamma)
         settings: dict[str, Any] = {
-            "n_components": self._count(X.shape[0]),
+            "n_components": self._count(n_components, X.shape[0]),
             "dtype": self._tile_dtype(X),
             "options": self._options(),
             "drop_zeros": self.remove_zero_eig or self.n_components is None,
@@ -341,13 +398,20 @@ class KernelPCA(KernelDecomposition):
     def _anchors(self) -> Anchors:
         return Anchors(self.expansion_.points, self._training_scores())
 
-    def _count(self, n: int) -> int | float:
-        if self.n_components is None:
+    def _settings(self, X: Points) -> tuple[int | float | None, float | None]:
+        """Return n_components, and gamma if it was selected."""
+        if not wants_selection(self.gamma, self.n_components):
+            return self.n_components, None  # type: ignore[return-value]
+        rng = None if self.random_state is None else check_random_state(self.random_state)
+        return selected(X, self.kernel, self.gamma, self.n_components, rng, self._channel())
+
+    def _count(self, n_components: int | float | None, n: int) -> int | float:
+        if n_components is None:
             return n
-        if 0 < self.n_components < 1:
-            return float(self.n_components)
-        warn_of_fewer(self.n_components, n)
-        return min(n, int(self.n_components))
+        if 0 < n_components < 1:
+            return float(n_components)
+        warn_of_fewer(n_components, n)
+        return min(n, int(n_components))
 
     def _tile_dtype(self, X: Points) -> Any:
         if self._precomputed or self.precision == "float64":

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.monitoring.candidates import Candidate, judge_of
 from mercer.monitoring.charts import STATISTICS, Chart, weight_for
 from mercer.monitoring.choice import Choice
@@ -16,7 +17,6 @@ from mercer.monitoring.persistence import kth_largest
 from mercer.outliers.dependence import correlation_time
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
-from mercer.tables.scaling import Scaling
 
 _INDEPENDENT = 2.0  # autocorrelation times after which values count as independent
 

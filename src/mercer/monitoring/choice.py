@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.kernels.resolve import median_gamma
 from mercer.monitoring.candidates import WIDTHS, Candidate, counts_to_try, path_of_scores
 from mercer.monitoring.charts import Chart
 from mercer.monitoring.limits import Dependence, UpperLimit
 from mercer.monitoring.pretended import Fault, pretended_faults
 from mercer.outliers.folds import contiguous_folds
-from mercer.tables.scaling import Scaling
 
 _FOLDS = 5
 _MOST_ROWS = 600  # to choose from; of more rows every second, third, ... is taken

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.monitoring.adaptation import Pace, Waiting
 from mercer.monitoring.calibration import Fitter, calibrated, judge_from
@@ -19,7 +20,6 @@ from mercer.monitoring.stream import follow
 from mercer.monitoring.training import LEAST_ROWS, prepared
 from mercer.monitoring.verdicts import Verdicts
 from mercer.outliers.panel import Judge
-from mercer.tables.scaling import Scaling
 
 
 class Following(Explaining):

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from sklearn.covariance import ledoit_wolf
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.kernels.distance import RBF
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
-from mercer.tables.scaling import Scaling
 
 _RIDGE = 1e-9
 _ROUNDS = 10

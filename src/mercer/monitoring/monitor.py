@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
@@ -27,7 +28,6 @@ from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared
 from mercer.outliers.folds import gap_of
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
-from mercer.tables.scaling import Scaling
 
 _STAGE = "parts held out"
 

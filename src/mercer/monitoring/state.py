@@ -3,6 +3,7 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from mercer.engine.scaling import Scaling
 from mercer.monitoring.adaptation import Seen, Waiting
 from mercer.monitoring.calibration import Calibration
 from mercer.monitoring.candidates import Candidate
@@ -16,7 +17,6 @@ from mercer.monitoring.sensors import Runs, Sensors
 from mercer.monitoring.stream import Memory
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
-from mercer.tables.scaling import Scaling
 
 _PLAIN = (
     "alpha_", "drifting_", "lags_", "gap_", "smoothing_", "n_effective_", "n_components_", "kernel_", "choice_",

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
+from mercer.engine.scaling import Scaling
 from mercer.errors import SerialRowsWarning
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
@@ -26,7 +27,6 @@ from mercer.outliers.serial import looks_serial
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
-from mercer.tables.scaling import Scaling
 
 _ALPHA = 0.05  # where neither alpha nor contamination is given
 _STAGE = "models fitted"

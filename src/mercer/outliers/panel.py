@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.expansion.model import Expansion
 from mercer.outliers.scores import ScoreModel
-from mercer.tables.scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import ScoreModel
-from mercer.tables.scaling import Scaling
 
 _PLAIN = ("estimator_", "offset_", "n_features_in_", "n_samples_seen_", "feature_names_in_")
 

@@ -10,6 +10,7 @@ from mercer.plots.motion import stick_figures
 from mercer.plots.outlier import control_chart, precision_recall, principal_spaces
 from mercer.plots.robust import sample_weights
 from mercer.plots.robust_online import cosine_paths
+from mercer.plots.selection import selection
 from mercer.plots.tracking import roc_curves, track_strip
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "sample_weights",
     "score_contours",
     "scores",
+    "selection",
     "spectrum",
     "stick_figures",
     "stream_history",

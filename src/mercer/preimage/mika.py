@@ -9,6 +9,7 @@ halved otherwise.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.expansion.model import Expansion
@@ -22,7 +23,7 @@ _LEAST = 1e-3
 
 
 @dataclass(frozen=True)
-class _Hill:
+class Hill:
     """The function to maximise, for rows and points both less the points' mean, to lose fewer digits."""
 
     points: Points  # (m, d)
@@ -48,11 +49,12 @@ def mika(
     n_neighbors: int = 10,
     max_iter: int = 200,
     tol: float = 1e-6,
+    start: Array | None = None,
 ) -> Array:
     """Return pre-images for the Gaussian kernel, never farther from P than the anchor they start from.
 
-    Each row starts at the best of its `n_neighbors` nearest anchors, and stops when a step is shorter than
-    `tol` kernel widths, or makes no progress, or after `max_iter` evaluations of the function.
+    Each row starts at the best of its `n_neighbors` nearest anchors, or at its row of `start`, and stops when a step is
+    shorter than `tol` kernel widths, or makes no progress, or after `max_iter` evaluations of the function.
     """
     kernel = expansion.kernel
     if not isinstance(kernel, RBF):
@@ -61,9 +63,10 @@ def mika(
             "Use 'auto', 'gradient' (smooth kernels) or 'ridge' (any)."
         )
     origin = kernel.origin(expansion.points)
-    hill = _hill(expansion, origin)
+    hill = hill_of(expansion, origin)
     shift = 0.0 if origin is None else origin
-    Z = (best_start(expansion, scores, anchors, n_neighbors) - shift).astype(hill.blocks.dtype)
+    start = best_start(expansion, scores, anchors, n_neighbors) if start is None else start
+    Z = (start - shift).astype(hill.blocks.dtype)
     length = tol / np.sqrt(2.0 * kernel.gamma) if kernel.gamma > 0 else np.inf
 
     def work(_: int, rows: slice) -> None:
@@ -76,14 +79,16 @@ def mika(
     return np.asarray(Z + shift)
 
 
-def _hill(expansion: Expansion, origin: Array | None) -> _Hill:
+def hill_of(expansion: Expansion, origin: Array | None, dtype: npt.DTypeLike | None = None) -> Hill:
+    """Return the function for the points of a model less `origin`, in the precision of the points or in another."""
     points = expansion.points
-    dtype = points.dtype if np.issubdtype(points.dtype, np.floating) else np.dtype(np.float64)
+    if dtype is None:
+        dtype = points.dtype if np.issubdtype(points.dtype, np.floating) else np.float64
     points = points.astype(dtype) if is_sparse(points) else (points - origin).astype(dtype)
-    return _Hill(points, PointBlocks(expansion.kernel, points, dtype))
+    return Hill(points, PointBlocks(expansion.kernel, points, dtype))
 
 
-def _climb(hill: _Hill, weights: Array, Z: Array, max_iter: int, length: float) -> None:
+def _climb(hill: Hill, weights: Array, Z: Array, max_iter: int, length: float) -> None:
     """Move the rows of Z in place so that f rises, until every step is shorter than `length` or does not raise f."""
     height, step = hill.look(Z, weights)
     share = np.ones(len(Z), Z.dtype)  # share of the full step

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.errors import DataFileError
-from mercer.tables.scaling import Scaling
 
 _FEW = 8  # rows; among fewer than these a column of whole numbers can rise by chance
 _MOST_OF_ALL = 0.9  # share of the variance of all columns; one column with more decides nearly alone

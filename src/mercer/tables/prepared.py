@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.expansion.model import Expansion
 from mercer.io import persist
-from mercer.tables.scaling import Scaling
 
 _PLAIN = ("estimator", "means", "scale", "missing", "feature_names_in_")
 
@@ -46,7 +46,7 @@ class PreparedModel:
     >>> import numpy as np
     >>> import mercer
     >>> from mercer.tables.prepared import PreparedModel
-    >>> from mercer.tables.scaling import Scaling
+    >>> from mercer.engine.scaling import Scaling
     >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 10.0, 100.0]
     >>> scaling = Scaling.of(X, "variance")
     >>> model = mercer.KernelPCA(2, kernel="rbf").fit(scaling(X))

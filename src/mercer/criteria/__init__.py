@@ -1,0 +1,1 @@
+"""Criteria by which models are compared without labels."""

@@ -1,0 +1,117 @@
+"""Settings for reconstruction, denoising and features: those that predict hidden cells of other rows best.
+
+A quarter of the rows, at most 100, is kept apart. A fifth of their cells is hidden, with several patterns where there
+are few columns, and every candidate that was fitted to the other rows predicts these cells. The score is the share of
+their variation that is predicted: 1 is perfect, 0 is as good as the means of the columns. The linear kernel is taken
+where no other kernel is better by more than one standard error of the difference.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.criteria.candidates import Candidate, Family, Grid
+from mercer.criteria.hidden_cells import BoolArray, hide, predictions
+from mercer.criteria.judged import Judged, Told, Watch, tried
+from mercer.criteria.shared_distances import SharedDistances
+from mercer.engine.scaling import Scaling
+
+MOST_ROWS = 500
+_HELD, _HELD_SHARE = 100, 4  # rows that are predicted: at most so many, and one row in four
+_CELLS, _PATTERNS = 1500, 4  # hidden cells that are enough, and the most patterns of hidden cells per row
+_ROWS_PER_COMPONENT = 3
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Rows to learn from, rows to predict, and what is hidden of them."""
+
+    learned: Array  # (n, d)
+    held: Array  # (q, d), one row per pattern of hidden cells
+    hidden: BoolArray  # (q, d)
+    unit: Array  # (d,), in which errors are measured
+    patterns: int
+
+    @classmethod
+    def of(cls, X: Array, several_scalings: bool, rng: np.random.RandomState) -> "_Trial":
+        order = rng.permutation(len(X))
+        count = min(_HELD, len(X) // _HELD_SHARE)
+        held, learned = X[order[:count]], X[order[count:]]
+        patterns = int(np.clip(np.ceil(5 * _CELLS / held.size), 1, _PATTERNS))
+        held = np.tile(held, (patterns, 1))
+        unit = Scaling.of(learned, "soft" if several_scalings else False).unit
+        return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns)
+
+    def squares(self, differences: Array) -> Array:
+        """Return the sum of squares over the hidden cells of each row, (..., rows)."""
+        squared = ((differences / self.unit) ** 2 * self.hidden).sum(axis=-1)
+        shape = (*squared.shape[:-1], self.patterns, -1)
+        return np.asarray(squared.reshape(shape).sum(axis=-2))
+
+
+def judge_by_cells(
+    X: Array,
+    grid: Grid,
+    rng: np.random.RandomState,
+    *,
+    watch: Watch | None = None,
+    tell: Told = lambda step, total: None,
+    most_components: bool = False,
+) -> Judged:
+    """Return how well the candidates predict hidden cells; X is (n, d), with 20 rows and 2 columns at least.
+
+    With `most_components` the kernel is chosen as described, and then as many components as there are candidates for.
+    """
+    watch = watch or Watch()
+    X = np.asarray(X[rng.permutation(len(X))[:MOST_ROWS]], np.float64)
+    trial = _Trial.of(X, len(grid.scalings) > 1, rng)
+    whole = {kind: SharedDistances(Scaling.of(X, kind)(X)) for kind in grid.scalings}
+    parts = {kind: _scaled(trial, kind) for kind in grid.scalings}
+    families = grid.families()
+    found = tried(families, lambda family: _errors(trial, family, *parts[family.standardize], grid), watch, tell)
+    candidates, errors = [], []
+    for family, rows in found.items():
+        gamma = getattr(family.made(whole[family.standardize]), "gamma", None)
+        candidates += [Candidate(family, gamma, count) for count, _ in rows]
+        errors += [own for _, own in rows]
+    variation = trial.squares(trial.held - trial.learned.mean(axis=0))
+    skipped = len(families) - len(found)
+    return _decided(candidates, np.array(errors), variation, len(X), skipped, most_components)
+
+
+def _scaled(trial: _Trial, kind: str | bool) -> tuple[Scaling, SharedDistances]:
+    scaling = Scaling.of(trial.learned, kind)
+    return scaling, SharedDistances(scaling(trial.learned))
+
+
+def _errors(
+    trial: _Trial, family: Family, scaling: Scaling, rows: SharedDistances, grid: Grid
+) -> list[tuple[int, Array]]:
+    """Return the squared errors of each row, for each number of components that these rows allow."""
+    most = max(len(rows.X) // _ROWS_PER_COMPONENT, 1)
+    model = rows.model(family.made(rows), min(max(grid.counts), most))
+    counts = sorted({min(count, model.n_components) for count in grid.counts})
+    predicted = predictions(model, scaling(trial.held), trial.hidden, counts)
+    differences = predicted * scaling.unit + scaling.mean - trial.held
+    return list(zip(counts, trial.squares(differences), strict=True))
+
+
+def _decided(
+    candidates: list[Candidate], errors: Array, variation: Array, n_rows: int, skipped: int, most_components: bool
+) -> Judged:
+    """Return the scores and the choice; errors are (candidates, rows)."""
+    total = max(float(variation.sum()), np.finfo(float).tiny)
+    shares = errors.sum(axis=1) / total
+    spread = (errors - shares[:, None] * variation).std(axis=1) * np.sqrt(len(variation)) / total
+    chosen = int(shares.argmin())
+    linear = [i for i, candidate in enumerate(candidates) if candidate.family.kernel == "linear"]
+    best_linear = min(linear, key=lambda i: shares[i], default=None)
+    if best_linear is not None:
+        gain = errors[best_linear] - errors[chosen]
+        if gain.mean() <= gain.std() / np.sqrt(len(gain)):
+            chosen = best_linear
+    if most_components:
+        own = [i for i, candidate in enumerate(candidates) if candidate.family == candidates[chosen].family]
+        chosen = max(own, key=lambda i: candidates[i].n_components)
+    return Judged(candidates, 1.0 - shares, spread, chosen, best_linear, n_rows, skipped)

@@ -1,0 +1,126 @@
+"""Prediction of hidden cells: how well a model knows rows, measured in the space of the rows.
+
+Errors in feature space cannot be compared between kernels, and errors of pre-images become smaller with every further
+component. Here some cells of rows that the model was not fitted to are hidden and predicted from the others. A model
+with too few components predicts badly; one with too many follows the known cells and misses the hidden ones. Noise that
+is independent from cell to cell cannot be predicted, so the best model by this criterion is the one that removes noise
+best [Batson and Royer 2019, Noise2Self].
+
+Linear kernels: the scores are the least-squares fit to the known cells. Gaussian kernels: squared distances over the
+known cells, times d / (number of known cells), give first scores; then hidden cells are replaced by those of the
+pre-image, and the row is projected again, a few times. Other kernels do the same from the mean row.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array, IntArray
+from mercer.expansion.model import Expansion
+from mercer.kernels.distance import RBF
+from mercer.kernels.inner_product import Linear
+from mercer.preimage.methods import Anchors, find_preimages
+from mercer.preimage.mika import hill_of
+
+BoolArray = npt.NDArray[np.bool_]
+
+_SHARE = 0.2  # of the cells are hidden
+_ROUNDS = 3  # projections of a row whose hidden cells are filled
+_STEPS = 1  # of the fixed-point iteration in each of them; more change little
+_RIDGE = 1e-9  # beside the unit length of the axes: only so that as many components as known cells do not fail
+
+
+def hide(shape: tuple[int, int], rng: np.random.RandomState) -> BoolArray:
+    """Return which cells are hidden: a fifth of them at random, and at least one per row, but never all."""
+    rows, columns = shape
+    order = rng.rand(rows, columns).argsort(axis=1)
+    count = np.clip(np.round(_SHARE * columns), 1, max(columns - 1, 1))
+    return np.asarray(order < count)
+
+
+def predictions(expansion: Expansion, X: Array, hidden: BoolArray, counts: Sequence[int]) -> Array:
+    """Return the rows as the first so many components predict them from their known cells, (counts, n, d).
+
+    The components must be orthonormal.
+    """
+    if isinstance(expansion.kernel, Linear):
+        return _by_least_squares(expansion, X, hidden, counts)
+    if isinstance(expansion.kernel, RBF):
+        return _by_fixed_point(expansion, expansion.kernel, X, hidden, counts)
+    return np.stack([_by_preimages(expansion.truncated(count), X, hidden) for count in counts])
+
+
+def predicted_share(expansion: Expansion, X: Array, rng: np.random.RandomState) -> float:
+    """Return the share of the variation of hidden cells that a model predicts, relative to the mean of its points."""
+    hidden = hide((len(X), X.shape[1]), rng)
+    missed = predictions(expansion, X, hidden, [expansion.n_components])[0] - X
+    variation = ((X - np.asarray(expansion.points, np.float64).mean(axis=0))[hidden] ** 2).sum()
+    return float(1.0 - (missed[hidden] ** 2).sum() / max(variation, np.finfo(float).tiny))
+
+
+def _by_least_squares(expansion: Expansion, X: Array, hidden: BoolArray, counts: Sequence[int]) -> Array:
+    axes = np.asarray(expansion.coef @ expansion.points, np.float64)  # (r, d), orthonormal
+    mean = np.zeros(X.shape[1]) if expansion.nu is None else np.asarray(expansion.nu @ expansion.points)
+    known = (~hidden).astype(np.float64)
+    seen = (known * (X - mean)) @ axes.T
+    products = np.einsum("qd,rd,sd->qrs", known, axes, axes, optimize=True)
+    products += _RIDGE * np.eye(len(axes))
+    found = np.empty((len(counts), *X.shape))
+    for place, count in enumerate(counts):
+        scores = np.linalg.solve(products[:, :count, :count], seen[:, :count, None])[..., 0]
+        found[place] = scores @ axes[:count] + mean
+    return found
+
+
+def _by_fixed_point(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArray, counts: Sequence[int]) -> Array:
+    """Fill hidden cells by pre-images of a Gaussian kernel, for all counts at once and in float32.
+
+    The iteration is that of `preimage.mika` without its search for the best step: a model for which it fails predicts
+    badly, and loses the comparison.
+    """
+    origin = np.asarray(expansion.points, np.float64).mean(axis=0)
+    hill = hill_of(expansion, origin, np.float32)
+    rows = np.tile((X - origin).astype(np.float32), (len(counts), 1))
+    hidden = np.tile(hidden, (len(counts), 1))
+    used = np.repeat(np.arange(expansion.n_components) < np.array(counts)[:, None], len(X), axis=0)
+    scores = np.tile(_scores_of_known_cells(expansion, kernel, X - origin, hidden[: len(X)], origin), (len(counts), 1))
+    found = hill.points[_nearest_points(expansion, scores * used, counts)]
+    for turn in range(_ROUNDS):
+        if turn:
+            values = hill.blocks.against(np.where(hidden, found, rows))
+            scores = values @ expansion.coef.T.astype(np.float32) - expansion.offset
+        weights = expansion.reconstruct(scores * used).astype(np.float32)
+        for _ in range(_STEPS):
+            found = found + hill.look(found, weights)[1]
+    return np.asarray(found.reshape(len(counts), *X.shape) + origin, np.float64)
+
+
+def _scores_of_known_cells(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArray, origin: Array) -> Array:
+    """Return scores of rows less `origin` by squared distances over the known cells."""
+    points, known = expansion.points - origin, (~hidden).astype(np.float64)
+    rows = known * X
+    squared = (rows**2).sum(axis=1)[:, None] - 2.0 * rows @ points.T + known @ (points**2).T
+    squared *= (X.shape[1] / known.sum(axis=1))[:, None]
+    values = np.exp(-kernel.gamma * np.maximum(squared, 0.0))
+    return np.asarray(values @ expansion.coef.T - expansion.offset)
+
+
+def _nearest_points(expansion: Expansion, scores: Array, counts: Sequence[int]) -> IntArray:
+    """Return for each row the point with the nearest scores; rows of one count after the other."""
+    known = expansion.project(expansion.points)
+    found = []
+    for part, count in zip(np.split(scores, len(counts)), counts, strict=True):
+        own = known[:, :count]
+        found.append(((own**2).sum(axis=1) - 2.0 * part[:, :count] @ own.T).argmin(axis=1))
+    return np.concatenate(found)
+
+
+def _by_preimages(model: Expansion, X: Array, hidden: BoolArray) -> Array:
+    """Fill hidden cells by pre-images of any kernel, from the mean row."""
+    anchors = Anchors(model.points, model.project(model.points))
+    found = np.broadcast_to(np.asarray(model.points, np.float64).mean(axis=0), X.shape)
+    for _ in range(_ROUNDS):
+        scores = model.project(np.where(hidden, found, X))
+        found = find_preimages("auto", model, scores, anchors)
+    return np.asarray(found)

@@ -1,0 +1,62 @@
+"""Kernel models of one set of rows for many kernels: squared distances and inner products are computed once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.expansion.model import Expansion
+from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
+from mercer.kernels.given import GivenKernel
+from mercer.kernels.inner_product import Linear, Polynomial
+from mercer.kernels.operator import CentredOperator
+from mercer.solvers.exact.eigen import EigenOptions
+from mercer.solvers.exact.fit import fit_exact
+
+_ABSENT = 1e-10  # share of the first eigenvalue; components with less are rounding errors
+
+
+@dataclass(frozen=True, eq=False)
+class SharedDistances:
+    """Rows with what all kernels on them need."""
+
+    X: Array  # (n, d), float64
+
+    @cached_property
+    def _products(self) -> Array:
+        return self.X @ self.X.T
+
+    @cached_property
+    def _squared(self) -> Array:
+        centred = self.X - self.X.mean(axis=0)
+        products = centred @ centred.T
+        norms = np.diag(products)
+        return np.asarray(np.maximum(norms[:, None] + norms - 2.0 * products, 0.0))
+
+    @cached_property
+    def median_gamma(self) -> float:
+        """Return 1 / (2 m^2), where m is the median distance of two different rows; 1 / d if all rows are equal."""
+        squared = self._squared[np.triu_indices(len(self.X), 1)]
+        different = squared[squared > 1e-12 * squared.max(initial=0.0)]
+        return float(0.5 / np.median(different)) if different.size else 1.0 / self.X.shape[1]
+
+    def model(self, kernel: Kernel, n_components: int) -> Expansion:
+        """Return kernel PCA with at most so many components, fewer where eigenvalues are only rounding errors."""
+        count = min(n_components, len(self.X) - 1)
+        options = EigenOptions()
+        if isinstance(kernel, Linear):
+            found = fit_exact(kernel, self.X, min(count, self.X.shape[1]), dtype=np.float64, options=options)
+        else:
+            values = self._values(kernel)
+            operator = CentredOperator(GivenKernel(values), np.diag(values).copy())
+            found = fit_exact(kernel, self.X, count, dtype=np.float64, options=options, operator=operator)
+        eigenvalues = found.expansion.eigenvalues
+        return found.expansion.truncated(max(int((eigenvalues > _ABSENT * eigenvalues[:1]).sum()), 1))
+
+    def _values(self, kernel: Kernel) -> Array:
+        if isinstance(kernel, RBF):
+            return np.asarray(np.exp(-kernel.gamma * self._squared))
+        assert isinstance(kernel, Polynomial)
+        return np.asarray((kernel.gamma * self._products + kernel.coef0) ** kernel.degree)

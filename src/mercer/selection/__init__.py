@@ -1,0 +1,1 @@
+"""Settings without labels: which kernel, how wide, how many components."""

@@ -1,0 +1,120 @@
+"""`select`: which kernel, how wide, and how many components, from the rows alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from mercer.arrays import Array, is_sparse
+from mercer.criteria.judged import Judged, Watch
+from mercer.estimators.validation import generator
+from mercer.events import Channel
+from mercer.progress import observers as progress_observers
+from mercer.selection.purposes import PURPOSES, grid_of
+from mercer.selection.reasons import reason
+from mercer.selection.result import Selection, table_of
+
+FEWEST_ROWS = 20
+_STAGE = "kernels compared"
+
+
+def select(
+    X: Any,
+    purpose: str = "reconstruction",
+    *,
+    candidates: Mapping[str, Sequence[Any]] | None = None,
+    random_state: Any = None,
+    seconds: float | None = None,
+    verbose: bool | int = False,
+) -> Selection:
+    """Choose the kernel, its width and the number of components from the rows, without labels.
+
+    For "reconstruction", "denoising" and "features", candidates predict hidden cells of rows that they were not fitted
+    to [batson2019]_. This error, in the space of the rows, can be compared between kernels and grows again with too
+    many components. For "outliers", candidates find pretended outliers that are mixed into the rows. Linear PCA is
+    always compared.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at.
+    purpose : {"reconstruction", "denoising", "features", "outliers"}, default="reconstruction"
+        What the model is for. "reconstruction" and "denoising": rows are recovered from their scores, and noise that is
+        independent from cell to cell is left out; both use the same criterion. "features": scores are the input of
+        another method; the kernel is chosen by the same criterion, with as many components as there are candidates for,
+        since later methods can ignore what they do not need. "outliers": a `KernelOutlierDetector`.
+    candidates : mapping or None, default=None
+        What to compare, by lists for some of the keys "kernel" ("linear", "rbf", and "poly" for outliers), "width"
+        (multiples of the gamma of the median distance), "gamma" (instead of widths), "n_components" and, for features
+        and outliers, "standardize". None: widths from 1/64 to 64, 1 to 64 components, and all kernels and scalings that
+        the purpose allows.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator for drawing rows, hidden cells and pretended outliers. Pass an int for the same result in each
+        call.
+    seconds : float or None, default=None
+        Time after which no further kernel is tried; the most likely ones come first, and at least two are tried. None:
+        all are tried, which takes about as long as some tens of fits to 500 rows.
+    verbose : bool or int, default=False
+        Show the kernels as they are compared. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line
+        per kernel.
+
+    Returns
+    -------
+    Selection
+        The settings as an unfitted `estimator`, the `table` of all candidates, and the reason in words (`why`).
+
+    Raises
+    ------
+    TypeError
+        If X is sparse.
+    ValueError
+        If there are fewer than 20 rows, or only one column where cells are hidden, if all rows are equal, if X contains
+        NaN or infinity, or if `purpose` or `candidates` are not among the allowed ones.
+
+    References
+    ----------
+    .. [batson2019] J. Batson and L. Royer, Noise2Self: blind denoising by self-supervision, International Conference on
+       Machine Learning, 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer
+    >>> angle = np.random.default_rng(0).uniform(0, 6.3, 300)
+    >>> curve = np.column_stack([np.sin(k * angle + k) for k in range(1, 9)])
+    >>> noisy = curve + 0.2 * np.random.default_rng(1).standard_normal(curve.shape)
+    >>> found = mercer.select(noisy, purpose="denoising", random_state=0)
+    >>> found.estimator.kernel
+    'rbf'
+    >>> clean = mercer.denoise(noisy, found.estimator)
+    """
+    if purpose not in PURPOSES:
+        raise ValueError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}; got {purpose!r}.")
+    rows = _checked(X, purpose)
+    channel = Channel(progress_observers(verbose))
+    judged: Judged = PURPOSES[purpose].judge(
+        rows,
+        grid_of(purpose, candidates),
+        generator(random_state),
+        watch=Watch(seconds),
+        tell=lambda step, total: channel.emit(_STAGE, step, total),
+    )
+    how = PURPOSES[purpose]
+    estimator = how.estimator(judged.candidate)
+    return Selection(
+        purpose, estimator, table_of(judged), reason(judged, purpose, len(rows)), how.measured, judged.n_rows
+    )
+
+
+def _checked(X: Any, purpose: str) -> Array:
+    if is_sparse(X):
+        raise TypeError("select needs dense rows, because it hides and changes single cells. Pass X.toarray().")
+    rows: Array = check_array(X, dtype=np.float64, input_name="X")
+    if len(rows) < FEWEST_ROWS:
+        raise ValueError(f"select needs at least {FEWEST_ROWS} rows to compare settings; got n_samples = {len(rows)}.")
+    if purpose != "outliers" and rows.shape[1] < 2:
+        raise ValueError("With one column there is nothing from which a hidden cell could be predicted; pass more.")
+    if (rows == rows[0]).all():
+        raise ValueError("All rows are equal, so no setting is better than another.")
+    return rows
