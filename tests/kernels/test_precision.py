@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.base
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -180,3 +181,25 @@ def test_landmarks_use_float32_where_whitening_leaves_six_digits(gamma, enough):
     )
     assert eigenvalue_error(model.eigenvalues_, expected.eigenvalues_) < KEPT
     assert (eigenvalue_error(model.eigenvalues_, expected.eigenvalues_) > 0) == enough
+
+
+@pytest.mark.parametrize("psi", ["logistic", "exp", "huber", "tukey"])
+@pytest.mark.parametrize("r", [1, 3, 6])
+def test_weights_of_robust_components_do_not_depend_on_rounding(psi, r):
+    """Six components leave residuals of 1e-9 of k(x, x): weights of such residuals need float64 kernel values."""
+    X = np.random.default_rng(3).standard_normal((150, 1)).astype(np.float32)
+    X[:10] += 3.0
+    wide = mercer.RobustKernelPCA(r, gamma=0.3, psi=psi).fit(X.astype(np.float64))
+    got = mercer.RobustKernelPCA(r, gamma=0.3, psi=psi).fit(X)
+    assert eigenvalue_error(got.eigenvalues_, wide.eigenvalues_) <= KEPT
+    assert_allclose(got.weights_, wide.weights_, atol=1e-4)
+
+
+@pytest.mark.parametrize("standardize", ["soft", False])
+@pytest.mark.parametrize("X", [clusters(1e5), clusters(1e5)[::4], np.ascontiguousarray(clusters(0.0)[:, :1])])
+def test_alarms_do_not_depend_on_the_precision_of_the_rows(X, standardize):
+    """Rows of two far clusters are nearly equal after scaling: their SPE is smaller than float32 can tell."""
+    make = mercer.KernelOutlierDetector(mercer.KernelPCA(5, gamma=1.0), standardize=standardize, random_state=0)
+    wide, got = sklearn.base.clone(make).fit(X.astype(np.float64)), sklearn.base.clone(make).fit(X)
+    assert_allclose(got.p_values(X), wide.p_values(X), atol=1.5 / len(X))
+    assert_allclose(got.statistics(X), wide.statistics(X), rtol=1e-5, atol=1e-12)

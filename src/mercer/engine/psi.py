@@ -102,6 +102,12 @@ class Psi:
         """The position in `PSI_NAMES`, which compiled functions need."""
         return PSI_NAMES.index(self.name)
 
+    @property
+    def steepest(self) -> float:
+        """The largest change of a weight per unit of z."""
+        slopes = {"exp": self.beta, "logistic": self.beta / 4.0, "huber": 0.5 / self.xi, "tukey": 2.0 / self.xi}
+        return 0.0 if self.name == "none" else slopes[self.name]
+
     def value(self, z: npt.ArrayLike) -> Array:
         """Return Psi of every entry."""
         return self._apply(_values, z)

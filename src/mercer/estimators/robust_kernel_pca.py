@@ -30,7 +30,7 @@ from mercer.kernels.given import GivenKernel
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
-from mercer.solvers.robust.batch import RobustFit, fit_robust
+from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved
 from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace
 from mercer.solvers.robust.start import fit_from_start
 
@@ -263,20 +263,25 @@ class RobustKernelPCA(KernelDecomposition):
         sklearn.exceptions.ConvergenceWarning
             If the weights still changed after `max_iter` rounds.
         """
-        X = check_rows(self, X, reset=True, copy=self.landmarks is None and not self._precomputed)
+        all_rows = self.landmarks is None and not self._precomputed
+        X = check_rows(self, X, reset=True, copy=all_rows)
         if self._precomputed:
             X = check_square(X)
         kernel = self._make_kernel(X)
         if self.landmarks is None:
-            space: RowSpace = self._all_rows(kernel, X)
+            space: RowSpace = self._all_rows(kernel, X, X.dtype)
             r, given = self._count(n_rows(X)), self._given(n_rows(X))
         else:
             points = self._landmark_map(kernel, X)
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
-        self._keep(self._solve(space, r, given), space)
+        fit = self._solve(space, r, given)
+        if all_rows and X.dtype == np.float32 and not resolved(space, fit.psi):
+            space = self._all_rows(kernel, X, np.float64)
+            fit = self._solve(space, r, given)
+        self._keep(fit, space)
         self._warn_of_fewer()
-        if self.landmarks is None and not self._precomputed:
+        if all_rows:
             slow_fit(f"The robust start and {self.n_iter_} rounds each solved an eigenproblem of", n_rows(X))
         return self
 
@@ -299,11 +304,11 @@ class RobustKernelPCA(KernelDecomposition):
 
     # -- rows ----------------------------------------------------------------------------------------------------
 
-    def _all_rows(self, kernel: Kernel, X: Points) -> KernelRows:
+    def _all_rows(self, kernel: Kernel, X: Points, dtype: Any) -> KernelRows:
         if self._precomputed:
             source, diagonal = GivenKernel.averaged(X), np.diag(X).astype(np.float64)
             return KernelRows(kernel, np.arange(n_rows(X)), source, diagonal, self.center)
-        tiles = SymmetricTiles(kernel, X, X.dtype, memory_budget(), available_threads(self.n_jobs))
+        tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(self.n_jobs))
         return KernelRows(kernel, X, tiles, kernel.diagonal(X), self.center)
 
     def _landmark_map(self, kernel: Kernel, X: Points) -> LandmarkMap:

@@ -267,7 +267,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
                 f"dense rows. Pass X.toarray() ({8e-6 * X.shape[0] * X.shape[1]:,.3g} MB), or fewer features, for "
                 "example TruncatedSVD(50).fit_transform(X)."
             )
-        rows: Array = check_rows(self, X, reset=reset, sparse=False)
+        # float64 for all rows: the SPE of rows that a model explains well is smaller than float32 can tell
+        rows: Array = np.asarray(check_rows(self, X, reset=reset, sparse=False), np.float64)
         if reset and len(rows) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; got n_samples = {len(rows)}.")
         return rows

@@ -16,6 +16,7 @@ from mercer.events import SILENT, Channel
 from mercer.solvers.robust.space import RowSpace, Subspace, weighted_subspace
 
 _RESCALES = 5  # rounds in which "auto" parameters are computed from the residuals; afterwards they are fixed
+_STEADY = 5e-4  # largest change of a weight by rounding of z; more moves eigenvalues by more than 1e-6 of the largest
 _SETTLED = 1e-3  # relative change of the parameters below which they are fixed earlier
 
 
@@ -63,6 +64,11 @@ def fit_robust(
             weights = fresh
     assert found is not None
     return RobustFit(found, psi, weights, z, objective, used, change <= tol)
+
+
+def resolved(space: RowSpace, psi: Psi) -> bool:
+    """Say whether weights are those of the residuals, rather than of the rounding of kernel values."""
+    return psi.steepest * space.noise <= _STEADY
 
 
 def _settle(
