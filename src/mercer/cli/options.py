@@ -49,8 +49,8 @@ MissingCells = Annotated[
     Missing | None,
     typer.Option(
         help="Missing cells: error stops at the first one; drop leaves out their rows, and adds row numbers to the "
-        "output; mean fills in the mean of the column in the training rows. (default: as the model was fitted, "
-        "else error)"
+        "output; mean fills in the mean of the column in the training rows. (default: mean for a model that "
+        "was fitted with it, else error)"
     ),
 ]
 Verbose = Annotated[

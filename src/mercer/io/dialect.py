@@ -1,13 +1,16 @@
 """The format of a text table: separator, decimal point, names in the first line, and which columns hold numbers."""
 
 import csv
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from mercer.io.selection import MISSING, distinct
+from mercer.io.selection import MISSING, distinct, shortened
 
 SAMPLE = 100  # lines examined; enough to find the separator, and the columns of text and of numbers
 _SHAPE_LINES, _SHAPE_CELLS = 20, 200  # lines, and cells per line, examined for the separator; an image has more
+_YEARS = (1800, 2200)
 _WAYS = ((",", "."), (";", "."), ("\t", "."), ("|", "."), (" ", "."), (";", ","), ("\t", ","))
 
 
@@ -57,13 +60,19 @@ def sniff(lines: Sequence[str], where: str) -> Dialect | None:
         return None
     first, body = rows[0], rows[1:]
     below = [_kinds(body, i, decimal) for i in range(len(first))]
-    if not _is_header(first, [number_there for number_there, _ in below], decimal):
+    if not (_is_header(first, [number_there for number_there, _ in below], decimal) or _is_counted(first, body)):
         kinds = [_kinds(rows, i, decimal) for i in range(len(first))]
         return Dialect(delimiter, decimal, None, tuple(number_there or not text for number_there, text in kinds))
     numeric = [
         number_there or not (text or (body and not cell.strip()))  # many exported files end with an empty column
         for cell, (number_there, text) in zip(first, below, strict=True)
     ]
+    if all(cell.strip().isdecimal() for cell in first):
+        warnings.warn(
+            f"The first line of {where}, {shortened([cell.strip() for cell in first], 3)}, is taken as names of "
+            "columns, not as a row: it counts, and the lines below hold decimals.",
+            stacklevel=2,
+        )
     return Dialect(delimiter, decimal, _names(first, where), tuple(numeric))
 
 
@@ -84,6 +93,34 @@ def _is_header(first: Sequence[str], numbers: Sequence[bool], decimal: str) -> b
     words = sum(not is_missing(cell) and number(cell, decimal) is None for cell in cells)
     # Half the cells, not one: a single word among numbers is a wrong cell to report, not a header.
     return 2 * words >= len(cells)
+
+
+def _is_counted(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row holds names that count: 0, 1, 2, ... of a data frame, or years.
+
+    Rows of whole numbers look the same. So the numbers below must have decimals, or the first cell, above an index,
+    must be empty, or years must stand beside a word while no row below counts.
+    """
+    at = _counting(first)
+    if not at or not body:
+        return False
+    below = [row[i].strip() for row in body for i in at if i < len(row)]
+    if all(is_missing(cell) or not cell.lstrip("+-").isdigit() for cell in below):
+        return True
+    years = len(at) < len(first) and int(first[at[0]]) >= _YEARS[0] and int(first[at[-1]]) <= _YEARS[1]
+    return not first[0].strip() or (years and not any(_counting(row) for row in body))
+
+
+def _counting(row: Sequence[str]) -> list[int]:
+    """Return the positions of the whole numbers of a row if there are two or more and each is one more than the last.
+
+    Cells beside them must be words or empty.
+    """
+    at = [i for i, cell in enumerate(row) if cell.strip().isdecimal()]
+    others = (cell for cell in row if not cell.strip().isdecimal())
+    if len(at) < 2 or any(number(cell, ".") is not None for cell in others):
+        return []
+    return at if all(int(row[j]) - int(row[i]) == 1 for i, j in pairwise(at)) else []
 
 
 def _names(cells: Sequence[str], where: str) -> tuple[str, ...]:
