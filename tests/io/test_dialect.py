@@ -39,3 +39,22 @@ def test_numbers_that_count_the_columns_are_names(lines):
 @pytest.mark.parametrize("lines", ROWS.values(), ids=ROWS)
 def test_other_numbers_in_the_first_line_are_a_row(lines):
     assert sniff(lines, "file").names is None
+
+
+@pytest.mark.parametrize(
+    "cells", [["1,037", "-12,345,678", ""], ["1 037", "20 000", "300 000"], ["1'037", "2'000.5", "NA"]]
+)
+def test_thousands_separators_are_told(cells):
+    with pytest.warns(UserWarning, match="big .*thousands") as told:
+        found = sniff(["a,big", *(f'0.5,"{cell}"' for cell in cells)], "file")
+    assert cells[0] in str(told[0].message)
+    assert found.numeric == (True, False)
+
+
+@pytest.mark.parametrize(
+    "cells", [["M1,037", "x"], ["1,2345", "1,5,6"], ["2024-01-01", "2024-01-02"], ["192.168.1.1", ""]]
+)
+def test_other_texts_are_not_taken_for_numbers(cells):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sniff(["a,big", *(f'0.5,"{cell}"' for cell in cells)], "file").numeric == (True, False)

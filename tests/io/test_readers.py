@@ -228,6 +228,7 @@ def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch, kind):
         ("x.csv", b"", "x.csv is empty; at least one row"),
         ("x.csv", b"a,b\n", "holds no rows"),
         ("x.csv", b"a,b\n1,2\n3,x\n", r"line 3, column 2 \(b\) holds 'x', which is not a number"),
+        ("x.csv", b'a,b\n1,900\n3,"1,037"\n', r"holds '1,037', which is not a number. .*without thousands separators"),
         ("x.csv", b"a,b\n1,\n", r"line 2, column 2 \(b\) is empty"),
         ("x.csv", b"1,x,3\n4,5,6\n", "line 1, column 2 holds 'x'"),
         ("x.csv", b"1,2\n3\n", "line 2 has 1 cells, but the first line has 2"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DataFileError, MissingCellError
-from mercer.io.dialect import SAMPLE, is_missing, number, sniff
+from mercer.io.dialect import SAMPLE, is_grouped, is_missing, number, sniff
 from mercer.io.selection import MISSING, Pick, Selection
 from mercer.io.table import Table, rebatch
 from mercer.io.text import encoding_of, open_text
@@ -146,6 +146,7 @@ def _no_number(row: Sequence[str], line: int, plan: _Plan, at: int) -> float:
     place = f"{plan.where}, line {line}, column {at + 1}{name}"
     if missing:
         raise MissingCellError(f"{place} is {'empty' if not row[at].strip() else f'missing ({row[at].strip()})'}.")
-    raise DataFileError(
-        f"{place} holds {row[at]!r}, which is not a number. Correct the cell, drop the row, or leave the column out."
-    )
+    remedy = "Correct the cell, drop the row, or leave the column out."
+    if is_grouped(row[at]):
+        remedy = "Write numbers without thousands separators, or leave the column out."
+    raise DataFileError(f"{place} holds {row[at]!r}, which is not a number. {remedy}")

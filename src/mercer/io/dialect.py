@@ -1,6 +1,7 @@
 """The format of a text table: separator, decimal point, names in the first line, and which columns hold numbers."""
 
 import csv
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from mercer.io.selection import MISSING, distinct, shortened
 
 SAMPLE = 100  # lines examined; enough to find the separator, and the columns of text and of numbers
 _SHAPE_LINES, _SHAPE_CELLS = 20, 200  # lines, and cells per line, examined for the separator; an image has more
+_GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f])\d{3}(\1\d{3})*(\.\d+)?")  # 1,037 or 20'000.5
 _YEARS = (1800, 2200)
 _WAYS = ((",", "."), (";", "."), ("\t", "."), ("|", "."), (" ", "."), (";", ","), ("\t", ","))
 
@@ -50,6 +52,11 @@ def is_missing(cell: str) -> bool:
     return cell.strip() in MISSING
 
 
+def is_grouped(cell: str) -> bool:
+    """Tell whether a cell holds a number whose thousands are separated, such as 1,037."""
+    return _GROUPED.fullmatch(cell.strip()) is not None
+
+
 def sniff(lines: Sequence[str], where: str) -> Dialect | None:
     """Find the format of a table from its first lines; None if they hold nothing."""
     # numpy.savetxt marks its header with a hash
@@ -73,7 +80,9 @@ def sniff(lines: Sequence[str], where: str) -> Dialect | None:
             "columns, not as a row: it counts, and the lines below hold decimals.",
             stacklevel=2,
         )
-    return Dialect(delimiter, decimal, _names(first, where), tuple(numeric))
+    names = _names(first, where)
+    _tell_grouped([name for name, used in zip(names, numeric, strict=True) if not used], names, body, where)
+    return Dialect(delimiter, decimal, names, tuple(numeric))
 
 
 def _kinds(rows: Sequence[Sequence[str]], column: int, decimal: str) -> tuple[bool, bool]:
@@ -121,6 +130,19 @@ def _counting(row: Sequence[str]) -> list[int]:
     if len(at) < 2 or any(number(cell, ".") is not None for cell in others):
         return []
     return at if all(int(row[j]) - int(row[i]) == 1 for i, j in pairwise(at)) else []
+
+
+def _tell_grouped(texts: Sequence[str], names: Sequence[str], body: Sequence[Sequence[str]], where: str) -> None:
+    """Warn of columns that hold numbers, but are left out as text because of their thousands separators."""
+    for name in texts:
+        at = names.index(name)
+        cells = [row[at] for row in body if at < len(row) and not is_missing(row[at])]
+        if cells and all(map(is_grouped, cells)):
+            warnings.warn(
+                f"Column {name} of {where} holds numbers with thousands separators, such as {cells[0]}, and is taken "
+                "as text. Write them without separators to use the column.",
+                stacklevel=2,
+            )
 
 
 def _names(cells: Sequence[str], where: str) -> tuple[str, ...]:
