@@ -22,8 +22,8 @@ from mercer.clustering.embedding import (
     unit_rows,
 )
 from mercer.errors import user_level
-from mercer.estimators.advice import slow_fit
 from mercer.estimators.kernel_parameters import KernelParameters
+from mercer.estimators.learning_warnings import slow_fit
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
 from mercer.errors import PreImageWarning, user_level
-from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.kernel_parameters import KernelParameters
+from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.expansion.model import Expansion

@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Points, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.errors import user_level
-from mercer.estimators.advice import diverging, halved, slow_fit, uneven, unfinished
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
+from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.gains import Gain
-from mercer.estimators.advice import warn_of_fewer
+from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, check_landmarks, component_count
 from mercer.events import Channel, History
 from mercer.expansion.model import Expansion

@@ -12,9 +12,9 @@ from sklearn.utils import check_array
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
 from mercer.errors import user_level
-from mercer.estimators.advice import uneven, warn_of_fewer
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian.blocks import DivergedError, Guard
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, Points, is_sparse
 from mercer.criteria.hidden_cells import predicted_share
-from mercer.estimators.advice import warn_of_fewer
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.self_selection import selected, wants_selection
 from mercer.estimators.validation import (
     COMPONENTS,

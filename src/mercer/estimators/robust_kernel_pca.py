@@ -11,8 +11,8 @@ from sklearn.utils import check_array
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.psi import PSI_NAMES
 from mercer.errors import user_level
-from mercer.estimators.advice import slow_fit
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.learning_warnings import slow_fit
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,

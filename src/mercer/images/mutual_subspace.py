@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
-from mercer.estimators.advice import fewer_components_are_fine
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
+from mercer.estimators.learning_warnings import fewer_components_are_fine
 from mercer.estimators.model_files import ModelFiles
 from mercer.expansion.model import Expansion
 from mercer.images.checks import check_counts, check_learns_in_parts

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from mercer.arrays import Array
-from mercer.estimators.advice import fewer_components_are_fine
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
+from mercer.estimators.learning_warnings import fewer_components_are_fine
 from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
 from mercer.outliers.scores import ScoreModel

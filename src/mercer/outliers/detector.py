@@ -1,7 +1,5 @@
 """`KernelOutlierDetector`: alarms with a known rate of false ones, around any of the package's estimators."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,20 +14,18 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
-from mercer.expansion.model import Expansion
-from mercer.outliers import silence as silence
-from mercer.outliers.calibration import Calibration, alarm_level, allowed_count
+from mercer.outliers import silence
+from mercer.outliers.calibration import alarm_level, allowed_count
 from mercer.outliers.contributions import contributions
+from mercer.outliers.fitting import FittedModels, Fitting
 from mercer.outliers.folds import contiguous_folds, gap_of
-from mercer.outliers.panel import Judge, Panel
-from mercer.outliers.scores import score_model, score_part
+from mercer.outliers.scores import score_model
 from mercer.outliers.serial import looks_serial
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
 
 _ALPHA = 0.05  # where neither alpha nor contamination is given
-_STAGE = "models fitted"
 _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
@@ -207,16 +203,13 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             raise ValueError("alpha and contamination both set the limit; give one of them.")
         X = self._check(X, reset=True)
         channel = Channel((*self.observers, *progress_observers(self.verbose)))
-        order = generator(self.random_state).permutation(len(X))
-        reference = self._reference(order)
-        if reference is None:
-            held = self._fit_apart(X, order, channel)
-        else:
-            held = self._fit_together(X, order, reference, channel)
+        found = self._models(X, Fitting(self._unfitted, self.standardize, self.explained, self.statistic, channel))
+        self._scaling, self.estimator_ = found.scaling, found.estimator
+        self._judges, self.calibration_ = found.judges, found.calibration
         self.n_samples_seen_ = len(X)
         self._set_offset(X)
         self._tell_silence(len(X))
-        self._tell_order(np.concatenate(held))
+        self._tell_order(found.held)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
@@ -279,14 +272,13 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
         return estimator
 
-    def _fitted(self, X: Array, channel: Channel) -> Any:
-        estimator = self._unfitted(X)
-        with _watched(estimator, channel):
-            estimator.fit(X)
-        if not isinstance(getattr(estimator, "expansion_", None), Expansion):
-            name = type(estimator).__name__
-            raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
-        return estimator
+    def _models(self, X: Array, fitting: Fitting) -> FittedModels:
+        order = generator(self.random_state).permutation(len(X))
+        reference = self._reference(order)
+        if reference is None:
+            return fitting.apart(X, self._parts(X, order))
+        held = np.array_split(order[len(reference) :], self.n_folds)
+        return fitting.together(X, held, reference if len(reference) else order)
 
     def _reference(self, order: IntArray) -> IntArray | None:
         """Return the rows for scaling, gamma and landmarks of all models; None if each model has its own."""
@@ -295,37 +287,6 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         if size and self.contamination is None and allowed_count(self._level, len(order) - size) < 2:
             return None  # alpha needs all rows
         return None if size is None else order[:size]
-
-    def _fit_together(self, X: Array, order: IntArray, reference: IntArray, channel: Channel) -> list[IntArray]:
-        """Fit the model of all rows and those of the folds with one kernel matrix; return the rows of the folds."""
-        held = np.array_split(order[len(reference) :], self.n_folds)
-        reference = reference if len(reference) else order
-        self._scaling = Scaling.of(X[reference], self.standardize)
-        rows = self._scaling(X)
-        self.estimator_ = self._unfitted(rows)
-        with _watched(self.estimator_, channel):
-            models = [
-                score_part(model, self.explained) for model in self.estimator_._fit_with_parts(rows, held, reference)
-            ]
-        self._judges = Panel([Judge(self._scaling, model) for model, _ in models])
-        self.calibration_ = Calibration(tuple(scores for _, scores in models), self.statistic)
-        channel.emit(_STAGE, len(held) + 1, len(held) + 1)
-        return held
-
-    def _fit_apart(self, X: Array, order: IntArray, channel: Channel) -> list[IntArray]:
-        """Fit the model of all rows and those of the folds one after the other; return the rows of the folds."""
-        self._scaling = Scaling.of(X, self.standardize)
-        self.estimator_ = self._fitted(self._scaling(X), channel)
-        parts = self._parts(X, order)
-        judges, folds = [], []
-        channel.emit(_STAGE, 1, len(parts) + 1)
-        for step, (held, learned) in enumerate(parts, 2):
-            judges.append(self._judge(X[learned], channel))
-            folds.append(judges[-1](X[held]))
-            channel.emit(_STAGE, step, len(parts) + 1)
-        self._judges = Panel(judges)
-        self.calibration_ = Calibration(tuple(folds), self.statistic)
-        return [held for held, _ in parts]
 
     def _parts(self, X: Array, order: IntArray) -> list[tuple[IntArray, IntArray]]:
         """Return for every fold its rows, and the rows that its model is fitted to."""
@@ -337,12 +298,6 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             [order[: max(1, int(_SPLIT * len(X)))]] if self.calibration == "split" else np.array_split(order, n_folds)
         )
         return [(held, np.delete(everything, held)) for held in whole]
-
-    def _judge(self, X: Array, channel: Channel) -> Judge:
-        """Return a model of T2 and SPE, fitted to these rows, scaling included."""
-        scaling = Scaling.of(X, self.standardize)
-        rows = scaling(X)
-        return Judge(scaling, score_model(self._fitted(rows, channel).expansion_, self.explained, rows))
 
     def _set_offset(self, X: Array) -> None:
         if self.contamination is None:
@@ -552,16 +507,6 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         from_state(self, state)
-
-
-@contextmanager
-def _watched(estimator: Any, channel: Channel) -> Iterator[None]:
-    """Show what an estimator does; afterwards it has no observers, as a display is no part of a model."""
-    estimator.observers = channel.observers
-    try:
-        yield
-    finally:
-        del estimator.observers
 
 
 def _usual(X: Array) -> dict[str, Any]:

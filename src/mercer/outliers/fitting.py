@@ -1,0 +1,99 @@
+"""The models of a detector: one of all rows, and one without each part of them, whose scores set the limits."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, IntArray
+from mercer.events import Channel
+from mercer.expansion.model import Expansion
+from mercer.outliers.calibration import Calibration
+from mercer.outliers.panel import Judge, Panel
+from mercer.outliers.scores import score_model, score_part
+from mercer.tables.scaling import Scaling
+
+_STAGE = "models fitted"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModels:
+    """The model of all rows, and the models without a part of them."""
+
+    scaling: Scaling
+    estimator: Any
+    judges: Panel
+    calibration: Calibration
+    held: IntArray  # the rows of the scores in `calibration`
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """Fits the models: with one kernel matrix for all of them, or one after the other."""
+
+    make: Callable[[Array], Any]  # returns an estimator, not fitted, for these rows
+    standardize: str | bool
+    explained: float
+    statistic: str
+    channel: Channel
+
+    def together(self, X: Array, held: Sequence[IntArray], reference: IntArray) -> FittedModels:
+        """Fit all models with one kernel matrix; scaling, gamma and landmarks come from the reference rows."""
+        scaling = Scaling.of(X[reference], self.standardize)
+        rows = scaling(X)
+        estimator = self.make(rows)
+        with _watched(estimator, self.channel):
+            parts = estimator._fit_with_parts(rows, held, reference)
+            models = [score_part(part, self.explained) for part in parts]
+        self._tell(len(held) + 1, len(held) + 1)
+        judges = [Judge(scaling, model) for model, _ in models]
+        return self._found(scaling, estimator, judges, [scores for _, scores in models], held)
+
+    def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
+        """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
+        scaling = Scaling.of(X, self.standardize)
+        estimator = self._fitted(scaling(X))
+        judges: list[Judge] = []
+        scores: list[Array] = []
+        self._tell(1, len(parts) + 1)
+        for held, learned in parts:
+            judges.append(self._judge(X[learned]))
+            scores.append(judges[-1](X[held]))
+            self._tell(len(judges) + 1, len(parts) + 1)
+        return self._found(scaling, estimator, judges, scores, [held for held, _ in parts])
+
+    def _found(
+        self, scaling: Scaling, estimator: Any, judges: list[Judge], scores: list[Array], held: Sequence[IntArray]
+    ) -> FittedModels:
+        calibration = Calibration(tuple(scores), self.statistic)
+        return FittedModels(scaling, estimator, Panel(judges), calibration, np.concatenate(held))
+
+    def _judge(self, X: Array) -> Judge:
+        """Return a model of T2 and SPE, fitted to these rows, scaling included."""
+        scaling = Scaling.of(X, self.standardize)
+        rows = scaling(X)
+        return Judge(scaling, score_model(self._fitted(rows).expansion_, self.explained, rows))
+
+    def _fitted(self, rows: Array) -> Any:
+        estimator = self.make(rows)
+        with _watched(estimator, self.channel):
+            estimator.fit(rows)
+        if not isinstance(getattr(estimator, "expansion_", None), Expansion):
+            name = type(estimator).__name__
+            raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
+        return estimator
+
+    def _tell(self, done: int, total: int) -> None:
+        self.channel.emit(_STAGE, done, total)
+
+
+@contextmanager
+def _watched(estimator: Any, channel: Channel) -> Iterator[None]:
+    """Show what an estimator does; afterwards it has no observers, as a display is no part of a model."""
+    estimator.observers = channel.observers
+    try:
+        yield
+    finally:
+        del estimator.observers
