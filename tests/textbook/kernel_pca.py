@@ -204,3 +204,21 @@ def quadratic_features(X: np.ndarray) -> np.ndarray:
         squares = [a * b for a in x for b in x]
         features.append([*squares, *(math.sqrt(2.0) * a for a in x), 1.0])
     return np.array(features)
+
+
+def up_to_sign(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """The columns of `got`, each with the sign that suits the expected one."""
+    signs = np.sign(np.einsum("ij,ij->j", got.astype(np.float64), expected))
+    return got * np.where(signs == 0, 1, signs)
+
+
+# parameters of an estimator, and the kernel that they stand for
+TWINS = {
+    "linear": ({"kernel": "linear"}, linear()),
+    "poly": ({"kernel": "poly", "gamma": 0.4, "coef0": 0.7, "degree": 2}, poly(0.4, 0.7, 2)),
+    "rbf": ({"kernel": "rbf", "gamma": 0.4}, rbf(0.4)),
+    "sigmoid": ({"kernel": "sigmoid", "gamma": 1e-2, "coef0": 0.0}, sigmoid(1e-2, 0.0)),
+    "cosine": ({"kernel": "cosine"}, cosine()),
+    "laplacian": ({"kernel": "laplacian", "gamma": 0.4}, laplacian(0.4)),
+    "chi2": ({"kernel": "chi2", "gamma": 0.4}, chi2(0.4)),
+}
