@@ -1,5 +1,6 @@
 """`KernelOutlierDetector`: alarms with a known rate of false ones, around any of the package's estimators."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -8,7 +9,6 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
-from mercer.engine.scaling import Scaling
 from mercer.errors import SerialRowsWarning
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
@@ -21,6 +21,7 @@ from mercer.outliers.fitting import FittedModels, Fitting
 from mercer.outliers.folds import contiguous_folds, gap_of
 from mercer.outliers.scores import score_model
 from mercer.outliers.serial import looks_serial
+from mercer.outliers.settings import SELECT, Settings, selected
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
@@ -40,9 +41,11 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     Parameters
     ----------
-    estimator : estimator or None, default=None
-        Any decomposition of this package; it is cloned. None: `KernelPCA` with a Gaussian kernel and at most 4
-        components, which works without tuning on most tables.
+    estimator : estimator, "select" or None, default=None
+        Any decomposition of this package; it is cloned. "select": `KernelPCA` with the kernel, the width, the number of
+        components and the scaling of columns that find pretended outliers best, as in `mercer.select`; `standardize`
+        and `explained` are then not used. None: `KernelPCA` with a Gaussian kernel and at most 4 components, which
+        works without tuning on most tables.
     statistic : {"both", "t2", "spe"}, default="both"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.
@@ -124,7 +127,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [BaseEstimator, None],
+        "estimator": [BaseEstimator, StrOptions({SELECT}), None],
         "statistic": [StrOptions({"both", "t2", "spe"})],
         "explained": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="neither"), None],
@@ -203,8 +206,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             raise ValueError("alpha and contamination both set the limit; give one of them.")
         X = self._check(X, reset=True)
         channel = Channel((*self.observers, *progress_observers(self.verbose)))
-        found = self._models(X, Fitting(self._unfitted, self.standardize, self.explained, self.statistic, channel))
-        self._scaling, self.estimator_ = found.scaling, found.estimator
+        rng = generator(self.random_state)
+        settings = self._settings(X, rng, channel)
+        found = self._models(X, settings, rng, channel)
+        self._scaling, self.estimator_, self._explained = found.scaling, found.estimator, settings.explained
         self._judges, self.calibration_ = found.judges, found.calibration
         self.n_samples_seen_ = len(X)
         self._set_offset(X)
@@ -266,24 +271,34 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             raise ValueError(f"{type(self).__name__} needs at least 2 rows to compare; got n_samples = {len(rows)}.")
         return rows
 
-    def _unfitted(self, X: Array) -> Any:
-        estimator = KernelPCA(**_usual(X)) if self.estimator is None else clone(self.estimator)
+    def _settings(self, X: Array, rng: np.random.RandomState, channel: Channel) -> Settings:
+        if isinstance(self.estimator, str):
+            return selected(X, rng, channel)
+        estimator = KernelPCA(**_usual(X)) if self.estimator is None else self.estimator
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        return estimator
+        return Settings(estimator, self.standardize, self.explained)
 
-    def _models(self, X: Array, fitting: Fitting) -> FittedModels:
-        order = generator(self.random_state).permutation(len(X))
-        reference = self._reference(order)
+    def _models(self, X: Array, settings: Settings, rng: np.random.RandomState, channel: Channel) -> FittedModels:
+        fitting = Fitting(
+            partial(_unfitted, self.estimator is None, settings.estimator),
+            settings.standardize,
+            settings.explained,
+            self.statistic,
+            channel,
+        )
+        order = rng.permutation(len(X))
+        reference = self._reference(order, settings)
         if reference is None:
             return fitting.apart(X, self._parts(X, order))
         held = np.array_split(order[len(reference) :], self.n_folds)
         return fitting.together(X, held, reference if len(reference) else order)
 
-    def _reference(self, order: IntArray) -> IntArray | None:
+    def _reference(self, order: IntArray, settings: Settings) -> IntArray | None:
         """Return the rows for scaling, gamma and landmarks of all models; None if each model has its own."""
-        estimator = KernelPCA(gamma="median") if self.estimator is None else self.estimator
-        size = reference_size(estimator, self.standardize, len(order)) if self.calibration == "cv+" else None
+        if self.calibration != "cv+":
+            return None
+        size = reference_size(settings.estimator, settings.standardize, len(order))
         if size and self.contamination is None and allowed_count(self._level, len(order) - size) < 2:
             return None  # alpha needs all rows
         return None if size is None else order[:size]
@@ -497,7 +512,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         if statistic not in ("spe", "t2"):
             raise ValueError(f"statistic must be 'spe' or 't2'; got {statistic!r}.")
         rows = self._scaling(self._check(X, reset=False))
-        model = score_model(self.estimator_.expansion_, self.explained)
+        model = score_model(self.estimator_.expansion_, self._explained)
         return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
 
     # -- files ---------------------------------------------------------------------------------------------------
@@ -507,6 +522,11 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         from_state(self, state)
+
+
+def _unfitted(usual: bool, estimator: Any, X: Array) -> Any:
+    """Return an estimator that is not fitted, for these rows: the usual one for so many rows, or a copy."""
+    return KernelPCA(**_usual(X)) if usual else clone(estimator)
 
 
 def _usual(X: Array) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, IntArray
+from mercer.engine.scaling import Scaling
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import score_model, score_part
-from mercer.tables.scaling import Scaling
 
 _STAGE = "models fitted"
 

@@ -16,6 +16,7 @@ def as_state(detector: Any) -> dict[str, Any]:
     """Return the fitted state as plain values, arrays and expansions."""
     state = {name: getattr(detector, name) for name in _PLAIN if hasattr(detector, name)}
     state["scaling"] = _of_scaling(detector._scaling)
+    state["explained"] = detector._explained
     panel = detector._judges
     shared = len(panel.judges) > 1 and panel.points_are_shared
     if shared:  # one copy, not one per model
@@ -34,6 +35,7 @@ def from_state(detector: Any, state: dict[str, Any]) -> None:
         if name in state:
             setattr(detector, name, state[name])
     detector._scaling = Scaling(*state["scaling"])
+    detector._explained = state.get("explained", detector.explained)
     judges = [Judge(Scaling(*judge[:2]), ScoreModel(*judge[2:])) for judge in state["judges"]]
     detector._judges = Panel(_sharing(judges, state["points"]) if "points" in state else judges)
     detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic)

@@ -8,15 +8,13 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer.criteria.candidates import COUNTS, DEGREE, WIDTHS, Candidate, Grid
+from mercer.criteria.candidates import Candidate, Grid
 from mercer.criteria.cell_choice import judge_by_cells
 from mercer.criteria.judged import Judged
 from mercer.criteria.outlier_choice import judge_by_outliers
-from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.chosen import kernel_pca
 from mercer.outliers.detector import KernelOutlierDetector
-
-_KERNELS = ("linear", "poly", "rbf")
-_SCALINGS: tuple[str | bool, ...] = ("soft", "variance", False)
+from mercer.outliers.settings import GRID, settings_of
 
 
 @dataclass(frozen=True)
@@ -29,23 +27,14 @@ class Purpose:
     measured: str  # what the score means
 
 
-def kernel_pca(candidate: Candidate, **options: Any) -> KernelPCA:
-    """Return unfitted kernel PCA with the settings of a candidate."""
-    kernel = candidate.family.kernel
-    if kernel != "linear":
-        options["gamma"] = candidate.gamma
-    if kernel == "poly":
-        options["degree"] = DEGREE
-    return KernelPCA(candidate.n_components, kernel=kernel, **options)
-
-
 def _with_scaling(candidate: Candidate) -> Any:
     model = kernel_pca(candidate)
     return model if candidate.family.standardize is False else make_pipeline(StandardScaler(), model)
 
 
 def _detector(candidate: Candidate) -> KernelOutlierDetector:
-    return KernelOutlierDetector(kernel_pca(candidate), explained=1.0, standardize=candidate.family.standardize)
+    settings = settings_of(candidate)
+    return KernelOutlierDetector(settings.estimator, standardize=settings.standardize, explained=settings.explained)
 
 
 _CELLS = "share of the variation of hidden cells that is predicted"
@@ -57,9 +46,7 @@ PURPOSES: dict[str, Purpose] = {
     "features": Purpose(
         Grid(scalings=("variance", False)), partial(judge_by_cells, most_components=True), _with_scaling, _CELLS
     ),
-    "outliers": Purpose(
-        Grid(_KERNELS, scalings=_SCALINGS), judge_by_outliers, _detector, "mean rank in finding pretended outliers"
-    ),
+    "outliers": Purpose(GRID, judge_by_outliers, _detector, "mean rank in finding pretended outliers"),
 }
 
 
@@ -92,6 +79,3 @@ def _check(purpose: str, grid: Grid) -> None:
     numbers = (*grid.widths, *grid.gammas, *grid.counts)
     if not grid.kernels or not grid.counts or not grid.scalings or any(not number > 0 for number in numbers):
         raise ValueError("candidates need at least one value per key, and widths, gammas and numbers above 0.")
-
-
-__all__ = ["COUNTS", "PURPOSES", "WIDTHS", "Purpose", "grid_of", "kernel_pca"]
