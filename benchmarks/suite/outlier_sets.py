@@ -8,8 +8,8 @@ from sklearn import datasets as bundled
 
 from benchmarks.suite.data import load
 from mercer import KernelPCA
-from mercer.kernels.resolve import median_gamma
 from mercer.engine.scaling import Scaling
+from mercer.kernels.resolve import median_gamma
 
 ODDS = ("wbc", "ionosphere", "breastw", "cardio", "musk", "odds_mnist")
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0)  # times the gamma of the median distance

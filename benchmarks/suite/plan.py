@@ -42,6 +42,7 @@ class Objective:
     )
     quality_name: str = "quality"  # of a single number
     rounds: int = 3  # 0: only the first call is timed, if quality matters and time does not
+    means: bool = False  # end with the means of the qualities over the data sets
     worst_first: bool = False  # list solvers by their ratio, the slowest first
     default: bool = True  # whether it runs if no objective is named; long ones do not
     growth: bool = False  # fit exponents of time against the data sets' sizes

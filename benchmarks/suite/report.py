@@ -55,6 +55,8 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
         text.append(markdown_row([data_name(record), solver, *_cells(record, records, names)]))
     if objective.worst_first:
         text += ["", *_medians(records)]
+    if objective.means:
+        text += ["", *(f"- mean of {_mean(records, name)}" for name in names)]
     if objective.growth:
         text.append("")
         text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
@@ -82,6 +84,12 @@ def _medians(records: list[Record]) -> list[str]:
         f"{sum(ratio < 1 for ratio in ratios)} below 1"
         for solver, ratios in found.items()
     ]
+
+
+def _mean(records: list[Record], name: str) -> str:
+    """Return the mean of a quality over all data sets that have it, in words."""
+    values = [record.qualities[name] for record in records if name in record.qualities]
+    return f'"{name}" over {len(values)} data sets: {np.mean(values):.3f}'
 
 
 def _ratio(record: Record, records: list[Record]) -> float:

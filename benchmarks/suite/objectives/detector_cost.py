@@ -11,8 +11,8 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from benchmarks.suite.plan import Objective, Solver
 from mercer import KernelOutlierDetector, KernelPCA, L1KernelPCA, LandmarkKernelPCA, RobustKernelPCA
-from mercer.outliers.scores import score_model
 from mercer.engine.scaling import Scaling
+from mercer.outliers.scores import score_model
 
 MODELS: dict[str, Any] = {
     "default": KernelPCA(4, kernel="rbf", gamma="median"),

@@ -1,0 +1,42 @@
+"""Choose the width and the number of components for noisy digits: python examples/choose_settings.py OUT_FOLDER
+
+Writes two figures: the criterion over the width of the kernel, and digits cleaned with the default settings, with the
+selected ones and by linear PCA.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+import mercer
+from mercer import KernelPCA, plots
+
+_SHOWN = 14
+
+
+def main(folder: str) -> None:
+    """Select settings from noisy rows, clean other noisy rows, and draw both."""
+    clean = np.random.default_rng(1).permutation(load_digits().data / 16.0)
+    noisy = clean + 0.25 * np.random.default_rng(0).standard_normal(clean.shape)
+    learned, new, truth = noisy[:1000], noisy[1000:], clean[1000:]
+    found = mercer.select(learned, purpose="denoising", random_state=0)
+    linear = mercer.select(learned, "denoising", candidates={"kernel": ["linear"]}, random_state=0)
+    default = KernelPCA(4, kernel="rbf", gamma="median", preimage="auto")
+    rows = {"noisy": new[:_SHOWN]}
+    for name, model in {"default": default, "linear PCA": linear.estimator, "selected": found.estimator}.items():
+        model.fit(learned)
+        cleaned = model.inverse_transform(model.transform(new))
+        left = ((cleaned - truth) ** 2).sum() / ((new - truth) ** 2).sum()
+        rows[f"{name}: {left:.0%} of the error left"] = cleaned[:_SHOWN]
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    plots.image_grid({"without noise": truth[:_SHOWN], **rows}, (8, 8), size=0.5).savefig(
+        target / "cleaned.png", dpi=100
+    )
+    found.plot().savefig(target / "choice.png", dpi=100, bbox_inches="tight")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else ".")
