@@ -1,7 +1,7 @@
-"""Choose the width and the number of components for noisy digits: python examples/choose_settings.py OUT_FOLDER
+"""Choose the width and the number of components for noisy digits: python examples/choose_settings.py cleaned.png
 
-Writes two figures: the criterion over the width of the kernel, and digits cleaned with the default settings, with the
-selected ones and by linear PCA.
+Draws digits cleaned with default settings, by linear PCA and with selected settings, and beside this figure
+(cleaned_choice.png) the criterion over the width of the kernel.
 """
 
 import sys
@@ -16,7 +16,7 @@ from mercer import KernelPCA, plots
 _SHOWN = 14
 
 
-def main(folder: str) -> None:
+def main(path: str) -> None:
     """Select settings from noisy rows, clean other noisy rows, and draw both."""
     clean = np.random.default_rng(1).permutation(load_digits().data / 16.0)
     noisy = clean + 0.25 * np.random.default_rng(0).standard_normal(clean.shape)
@@ -30,13 +30,11 @@ def main(folder: str) -> None:
         cleaned = model.inverse_transform(model.transform(new))
         left = ((cleaned - truth) ** 2).sum() / ((new - truth) ** 2).sum()
         rows[f"{name}: {left:.0%} of the error left"] = cleaned[:_SHOWN]
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    plots.image_grid({"without noise": truth[:_SHOWN], **rows}, (8, 8), size=0.5).savefig(
-        target / "cleaned.png", dpi=100
-    )
-    found.plot().savefig(target / "choice.png", dpi=100, bbox_inches="tight")
+    figure = plots.image_grid({"without noise": truth[:_SHOWN], **rows}, (8, 8), size=0.5)
+    figure.savefig(path, dpi=100)
+    beside = Path(path).with_name(f"{Path(path).stem}_choice.png")
+    found.plot().savefig(beside, dpi=100, bbox_inches="tight")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else ".")
+    main(sys.argv[1] if len(sys.argv) > 1 else "cleaned.png")

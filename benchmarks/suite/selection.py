@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
+from benchmarks.suite.plan import Solver
 from benchmarks.suite.selection_sets import Labelled, Noisy
 from mercer import KernelOutlierDetector, KernelPCA
 from mercer.criteria.candidates import Candidate, Grid
@@ -90,6 +95,22 @@ MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "features": accuracy,
     "outliers": precision,
 }
+
+
+PEERS: dict[str, tuple[str, Any]] = {
+    "denoising": ("scikit-learn PCA, 90 % explained", PCA(0.9)),
+    "features": (
+        "scikit-learn scaler and PCA, 95 % explained",
+        make_pipeline(StandardScaler(), PCA(0.95)),
+    ),
+    "outliers": ("scikit-learn IsolationForest", IsolationForest()),
+}
+
+
+def peer(purpose: str) -> Solver:
+    """Return what scikit-learn's users would take."""
+    name, estimator = PEERS[purpose]
+    return Solver(name, lambda case: lambda: {"of the peer": MEASURES[purpose](estimator, case)}, peer=True)
 
 
 def judged(purpose: str, case: Any) -> dict[str, float]:

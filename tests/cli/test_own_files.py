@@ -14,13 +14,13 @@ import pytest
 
 import mercer
 from commands import failure, run
+from mercer.engine.scaling import Scaling
 from mercer.io.readers import DataFileError, Selection, chunks, drawn, read, row_count
 from mercer.io.selection import distinct
 from mercer.io.writers import Labelled, write
 from mercer.outliers.judgement import judge_rows
 from mercer.tables.columns import ColumnSummary, summary_of
 from mercer.tables.prepared import PreparedModel
-from mercer.engine.scaling import Scaling
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)) * [1, 100, 3] + [0, 50, 1]

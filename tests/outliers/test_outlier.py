@@ -12,10 +12,10 @@ from sklearn.metrics import roc_auc_score
 
 import mercer
 from mercer import HebbianPCA, KernelOutlierDetector, KernelPCA, L1KernelPCA, LandmarkKernelPCA, plots
+from mercer.engine.scaling import Scaling
 from mercer.outliers.calibration import Calibration, alarm_level
 from mercer.outliers.contributions import contributions, score_gradients
 from mercer.outliers.scores import leading_components, score_model
-from mercer.engine.scaling import Scaling
 from textbook import outlier as naive
 
 STATISTICS = ("t2", "spe", "both")

@@ -38,8 +38,8 @@ OBJECTIVE = Objective(
     solvers=[
         Solver("default: median width, 4 components", lambda case: lambda: DEFAULTS["denoising"]),
         Solver("hidden cells", by(by_cells)),
-        Solver("error of pre-images (Alam and Fukumizu)", by(by_preimages)),
-        Solver("kernel parallel analysis (Jørgensen and Hansen)", by(by_parallel_analysis)),
+        Solver("error of pre-images (Alam and Fukumizu)", by(by_preimages), peer=True),
+        Solver("kernel parallel analysis (Jørgensen and Hansen)", by(by_parallel_analysis), peer=True),
     ],
     quality=reduction,
     rounds=0,

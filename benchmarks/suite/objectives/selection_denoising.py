@@ -3,7 +3,7 @@
 from functools import partial
 
 from benchmarks.suite.plan import Objective, Solver
-from benchmarks.suite.selection import judged
+from benchmarks.suite.selection import judged, peer
 from benchmarks.suite.selection_sets import denoising_cases
 
 OBJECTIVE = Objective(
@@ -11,7 +11,7 @@ OBJECTIVE = Objective(
     question="by how much does the squared error of noisy rows fall, by default and with selected settings?",
     bar="on average, at least .5 of the way from the default to the best setting gained, in at most 15 fits",
     datasets=denoising_cases(),
-    solvers=[Solver("mercer.select", lambda case: partial(judged, "denoising", case))],
+    solvers=[peer("denoising"), Solver("mercer.select", lambda case: partial(judged, "denoising", case))],
     quality=lambda case, found: found,
     rounds=0,
     default=False,

@@ -3,7 +3,7 @@
 from functools import partial
 
 from benchmarks.suite.plan import Objective, Solver
-from benchmarks.suite.selection import judged
+from benchmarks.suite.selection import judged, peer
 from benchmarks.suite.selection_sets import feature_cases
 
 OBJECTIVE = Objective(
@@ -11,7 +11,7 @@ OBJECTIVE = Objective(
     question="how accurate are classifiers on the scores, by default and with selected settings?",
     bar="on average, at least .5 of the way from the default to the best setting gained, in at most 15 fits",
     datasets=feature_cases(),
-    solvers=[Solver("mercer.select", lambda case: partial(judged, "features", case))],
+    solvers=[peer("features"), Solver("mercer.select", lambda case: partial(judged, "features", case))],
     quality=lambda case, found: found,
     rounds=0,
     default=False,

@@ -3,7 +3,7 @@
 from functools import partial
 
 from benchmarks.suite.plan import Objective, Solver
-from benchmarks.suite.selection import judged
+from benchmarks.suite.selection import judged, peer
 from benchmarks.suite.selection_sets import outlier_cases
 
 OBJECTIVE = Objective(
@@ -11,7 +11,7 @@ OBJECTIVE = Objective(
     question="how high is the average precision for outliers, by default and with selected settings?",
     bar="on average, at least .35 of the way from the default to the best setting gained, in at most 15 fits",
     datasets=outlier_cases(),
-    solvers=[Solver("mercer.select", lambda case: partial(judged, "outliers", case))],
+    solvers=[peer("outliers"), Solver("mercer.select", lambda case: partial(judged, "outliers", case))],
     quality=lambda case, found: found,
     rounds=0,
     default=False,
