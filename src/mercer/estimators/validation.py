@@ -94,12 +94,19 @@ def validated(method: _Method) -> _Method:
 
 
 def check_rows(
-    estimator: Any, X: Any, *, reset: bool, copy: bool = False, sparse: bool = True, missing: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    copy: bool = False,
+    sparse: bool = True,
+    missing: bool = False,
+    least: int = 1,
 ) -> Points:
     """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice.
 
     With copy=True the result shares no memory with X; rows that a model keeps need that, as callers reuse their arrays.
-    With missing=True, NaN is allowed.
+    With missing=True, NaN is allowed. least is the smallest number of rows.
     """
     stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
     try:
@@ -110,6 +117,7 @@ def check_rows(
             copy=copy and stays,
             accept_sparse="csr" if sparse else False,
             ensure_all_finite="allow-nan" if missing else True,
+            ensure_min_samples=least,
             dtype="numeric",  # refuses digits in strings, which asking for floats would convert
         )
     except (ValueError, TypeError) as error:

@@ -37,7 +37,7 @@ class Choice:
 
     def __str__(self) -> str:
         """Return the choice and the reason in words."""
-        what = f"{self.candidate} with {self.n_components} components"
+        what = f"{self.candidate} with {self.n_components} component{'' if self.n_components == 1 else 's'}"
         if self.found is None or self.found_by_linear is None:
             return what
         if self.candidate.gamma is None:

@@ -59,7 +59,7 @@ def dickey_fuller(series: Array) -> float:
     x_t - x_{t-1} is regressed on x_{t-1}, a constant and earlier differences; the statistic is that of the coefficient
     of x_{t-1}. The number of differences is 4 (n / 100)^(1/4), rounded up [schwert1989].
     """
-    x = np.asarray(series, np.float64)
+    x = np.asarray(series, np.float64) / (float(np.max(np.abs(series), initial=0.0)) or 1.0)
     steps = np.diff(x)
     p = int(np.ceil(4.0 * (len(x) / 100.0) ** 0.25))
     n = len(steps) - p

@@ -88,8 +88,8 @@ class StreamJudging:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Further rows, with the features of the training rows. The index of a data frame tells their times if it is a
-            DatetimeIndex.
+            Further rows, with the features of the training rows; there may be none. The index of a data frame tells
+            their times if it is a DatetimeIndex; times with a zone come back in UTC.
 
         Returns
         -------
@@ -105,8 +105,8 @@ class StreamJudging:
             order or lie before those of earlier rows.
         """
         check_is_fitted(self)
-        times, rows = self._checked(X, self._memory.time)
-        return self._judged(rows, times)
+        times, rows = self._checked(X, self._memory.time, least=0)
+        return self._judged(rows, times) if len(rows) else Verdicts.none(times is not None)
 
     def _judged(self, X: Array, times: Any) -> Verdicts:
         """Judge further rows of the stream that were checked."""
@@ -159,12 +159,13 @@ class StreamJudging:
         """
         return self.verdicts(X).p
 
-    def _checked(self, X: Any, after: int | None = None) -> tuple[Any, Array]:
+    def _checked(self, X: Any, after: int | None = None, least: int = 1) -> tuple[Any, Array]:
         """Return the times of rows, or None, and the rows; their times must not lie before a given one."""
         check_is_fitted(self)
         times = times_of(X)
-        rows = np.asarray(check_rows(self, X, reset=False, sparse=False, missing=True), np.float64)
-        if times is not None and after is not None and times[0] < after:
+        checked = check_rows(self, X, reset=False, sparse=False, missing=True, least=least)
+        rows = np.asarray(checked, np.float64)
+        if times is not None and after is not None and len(times) and times[0] < after:
             raise ValueError(
                 "The first row of X is older than the last row judged before. Call reset() for a new stream."
             )

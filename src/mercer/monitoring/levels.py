@@ -31,8 +31,11 @@ class Levels:
     def of(cls, X: Array) -> "Levels":
         """Return the levels of the columns of training rows, (n, c)."""
         independent = np.maximum(len(X) / (_TOO_SHORT * correlation_times(X)), _LEAST) if X.shape[1] else np.empty(0)
-        unit = X.std(axis=0) * np.sqrt(1.0 + 1.0 / independent)
-        return cls(X.mean(axis=0), np.where(unit > 0, unit, 1.0), independent - 1.0)
+        size = np.abs(X).max(axis=0)
+        size[size == 0] = 1.0
+        mean = (X / size).mean(axis=0) * size  # scaled first, so that huge values do not overflow
+        unit = ((X - mean) / size).std(axis=0) * size * np.sqrt(1.0 + 1.0 / independent)
+        return cls(mean, np.where(unit > 0, unit, 1.0), independent - 1.0)
 
     def p_values(self, X: Array) -> Array:
         """Return the p-value of the most unusual level of each row, (n,), with regard to the number of columns.

@@ -234,9 +234,9 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         TypeError
             If X is sparse, or if `estimator` is not a decomposition of this package.
         ValueError
-            If more than one of `alpha`, `arl0` and `false_alarms_per` is given, if `persist` is no pair k <= m, if X
-            contains infinity, or fewer than 10 rows without NaN and with all their lags, or if times are missing or
-            not in order.
+            If more than one of `alpha`, `arl0` and `false_alarms_per` is given, if `persist` is no pair k <= m or m is
+            more than half of the rows, if X contains infinity, or fewer than 10 rows without NaN and with all their
+            lags, or if times are missing or not in order.
         """
         times = times_of(X)
         table: Array = np.asarray(check_rows(self, X, reset=True, sparse=False, missing=True), np.float64)
@@ -254,6 +254,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         self.lags_ = lags_left(scaled, training.starts) if isinstance(self.lags, str) else int(self.lags)
         known, lagged = training.lagged(self._kept, self.lags_)
         self._require_rows(len(known), table, self.lags_)
+        pair_of(self.persist, len(known))
         self.gap_ = self.lags_ + gap_of(rows) if isinstance(self.gap, str) else int(self.gap)
         self.window_ = len(known) if isinstance(self.adapt, bool) else int(self.adapt)
         self.n_samples_seen_ = len(training.rows)

@@ -11,13 +11,15 @@ def summary_of(monitor: Any) -> str:
     """Return the summary of a fitted monitor, some lines of text."""
     n, d = monitor.n_samples_seen_, monitor.n_features_in_
     lines = [
-        f"{n:,} normal rows of {d} variables; they tell as much as {monitor.n_effective_:,.0f} independent ones.",
+        f"{n:,} normal rows of {_several(d, 'variable')}; they tell as much as "
+        f"{_several(round(monitor.n_effective_), 'independent one')}.",
         f"Model: {monitor.choice_}.",
         _of_smoothing(monitor),
         f"Limits: {_of_limits(monitor)}.",
     ]
     if monitor.lags_:
-        lines.insert(2, f"Lags: {monitor.lags_} previous rows stand beside each row.")
+        stand = "stands" if monitor.lags_ == 1 else "stand"
+        lines.insert(2, f"Lags: {_several(monitor.lags_, 'previous row')} {stand} beside each row.")
     if monitor.drifting_.any():
         lines.append(f"Judged only by their levels, which are hardly known from these rows: {_names_of(monitor)}.")
     return "\n".join([*lines, *_of_sensors(monitor), *_of_drift(monitor)])
@@ -62,3 +64,7 @@ def _of_limits(monitor: Any) -> str:
 def _names_of(monitor: Any) -> str:
     names = monitor._names()
     return ", ".join(names[i] for i in np.flatnonzero(monitor.drifting_))
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

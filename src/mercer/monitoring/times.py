@@ -11,10 +11,15 @@ _PERIOD = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)?\s*([a-zA-Z]+)\s*")
 
 
 def times_of(X: Any) -> Any:
-    """Return the times of rows in nanoseconds, (n,) of int64, or None where X has no index of times."""
-    values = getattr(getattr(X, "index", None), "values", None)
-    if values is None or getattr(values, "dtype", None) is None or values.dtype.kind != "M":
+    """Return the times of rows in nanoseconds, (n,) of int64, or None where X has no index of times.
+
+    Times with a zone are taken in UTC, and a period counts as the time at which it begins.
+    """
+    index: Any = getattr(X, "index", None)
+    index = index.to_timestamp() if hasattr(index, "to_timestamp") else index
+    if getattr(getattr(index, "dtype", None), "kind", "") != "M":
         return None
+    values = (index if index.tz is None else index.tz_convert(None)).to_numpy()
     if np.isnat(values).any():
         raise ValueError("The index of X holds times that are missing (NaT). Drop these rows or fill in the times.")
     found = values.astype("datetime64[ns]").astype(np.int64)

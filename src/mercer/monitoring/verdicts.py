@@ -51,6 +51,23 @@ class Verdicts:
         for field in fields(self):
             getattr(self, field.name).flags.writeable = False
 
+    @classmethod
+    def none(cls, timed: bool) -> "Verdicts":
+        """Return the verdicts on no rows.
+
+        Parameters
+        ----------
+        timed : bool
+            Whether rows have times.
+
+        Returns
+        -------
+        Verdicts
+            A table without a line.
+        """
+        time = np.empty(0, "datetime64[ns]" if timed else np.int64)
+        return cls(time, np.empty(0), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0, np.str_))
+
     def __len__(self) -> int:
         return len(self.time)
 

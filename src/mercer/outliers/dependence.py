@@ -18,11 +18,12 @@ _LEAST = 0.3  # smallest factor of the correction for the sample mean
 
 def autocorrelation(series: Array) -> Array:
     """Return the sample autocorrelations rho_0 = 1, rho_1, ... of a series, (n,); a constant has none."""
-    centred = np.asarray(series, np.float64) - np.mean(series)
-    n = len(centred)
+    size = float(np.max(np.abs(series), initial=0.0)) or 1.0
+    scaled = np.asarray(series, np.float64) / size  # so that squares of huge or tiny values are numbers
+    centred, n = scaled - scaled.mean(), len(scaled)
     power = np.abs(np.fft.rfft(centred, 2 * n)) ** 2
     covariance = np.fft.irfft(power)[:n]
-    if not covariance[0] > 1e-28 * n * float(np.max(np.abs(series), initial=0.0)) ** 2:
+    if not covariance[0] > 1e-28 * n:
         return np.asarray(np.eye(1, n)[0])
     return np.asarray(covariance / covariance[0], np.float64)
 
