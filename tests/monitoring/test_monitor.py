@@ -283,7 +283,7 @@ def test_refused_rows_leave_the_stream_as_it_was(X):
     expected, monitor = (ProcessMonitor(lags=1).fit(X[:N]) for _ in range(2))
     expected.judge(X[N : N + 30])
     monitor.judge(X[N : N + 30])
-    for wrong in (np.full((3, 10), np.inf), X[:3, :4], X[:0]):
+    for wrong in (np.full((3, 10), np.inf), X[:3, :4], X[0]):
         with pytest.raises(ValueError):
             monitor.judge(wrong)
     assert same(monitor.judge(X[N + 30 :]), expected.judge(X[N + 30 :]))

@@ -76,6 +76,28 @@ def t2_and_spe(X: np.ndarray, new: np.ndarray, n_components: int) -> np.ndarray:
     return np.column_stack([(Y**2 / values).sum(axis=1), ((N - Y @ axes.T) ** 2).sum(axis=1)])
 
 
+def split_t2_and_spe(X: np.ndarray, new: np.ndarray, n_components: int, share: float = 0.9) -> np.ndarray:
+    """T2 of the components that hold a share of the variance; SPE of all else in units of its spread [hawkins1974].
+
+    What is left by all components is in units of the last one.
+    """
+    mean, unit = X.mean(axis=0), X.std(axis=0)
+    Z, N = (X - mean) / unit, (new - mean) / unit
+    values, axes = np.linalg.eigh(np.atleast_2d(np.cov(Z.T)))
+    values, axes = values[::-1], axes[:, ::-1]
+    main, total = 1, values.sum()
+    while values[:main].sum() < share * total and main < n_components - 1:
+        main += 1
+    t2, spe = np.zeros(len(N)), np.zeros(len(N))
+    for j in range(X.shape[1]):
+        square = (N @ axes[:, j]) ** 2
+        if j < main:
+            t2 += square / values[j]
+        else:
+            spe += square / values[min(j, n_components - 1)]
+    return np.column_stack([t2, spe])
+
+
 def reduction_of_square(M: np.ndarray, x: np.ndarray, variable: int) -> float:
     """The largest fall of x^T M x by a change of one variable: (e^T M x)^2 / (e^T M e) [alcala2009]."""
     return float((M[variable] @ x) ** 2 / M[variable, variable])

@@ -8,12 +8,13 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
-from mercer.monitoring.candidates import Candidate, judge_of
+from mercer.monitoring.candidates import Candidate
 from mercer.monitoring.charts import STATISTICS, Chart, weight_for
 from mercer.monitoring.choice import Choice
 from mercer.monitoring.dependence import time_of_squares
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.persistence import kth_largest
+from mercer.monitoring.split import SplitModel
 from mercer.outliers.dependence import correlation_time
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
@@ -53,7 +54,7 @@ def fitter_of(choice: Choice, random_state: Any) -> Fitter:
 
     def fit(X: Array) -> ScoreModel:
         candidate: Candidate = choice.candidate
-        return judge_of(candidate.fitted(X, choice.n_components, random_state), choice.n_components)
+        return SplitModel.of(candidate.fitted(X, choice.n_components, random_state), choice.n_components)
 
     return fit
 
@@ -64,11 +65,12 @@ def judge_from(X: Array, fit: Fitter, standardize: str | bool) -> Judge:
     return Judge(scaling, fit(scaling(X)))
 
 
-def calibrated(scores: Array, X: Array, n_components: int, plan: Plan) -> Calibration:
+def calibrated(scores: Array, X: Array, model: ScoreModel, plan: Plan) -> Calibration:
     """Return chart and limits from held-out scores; X are the scaled rows without lags, in the order of time."""
+    split, main = isinstance(model, SplitModel), getattr(model, "main", model.expansion.n_components)
     used = (0, 1) if plan.statistic == "both" else (STATISTICS.index(plan.statistic),)
-    size = np.array([1.0, max(float((X**2).sum(axis=1).mean()), np.finfo(float).tiny)])
-    floor = time_of_squares(X, n_components)
+    size = np.array([1.0, 1.0 if split else max(float((X**2).sum(axis=1).mean()), np.finfo(float).tiny)])
+    floor = time_of_squares(X, main, split)
     chart = Chart.of(scores, size, used)
     z = chart.standardised(scores)
     time = max(floor, *(correlation_time(z[:, i]) for i in used))

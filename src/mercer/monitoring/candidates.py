@@ -12,14 +12,12 @@ from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.learning_warnings import fewer_components_are_fine
 from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
-from mercer.outliers.scores import ScoreModel
 
 WIDTHS = (0.01, 0.1, 1.0)  # times the gamma of the median distance
 EXACT_ROWS = 1000  # with more rows a Gaussian kernel is taken on landmarks
 _LANDMARKS = 400
-_MOST = 80  # components of a Gaussian kernel
 _ROWS_PER_COMPONENT = 5
-_COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64)
+_COUNTS = (10, 20, 40, 80)  # components of a Gaussian kernel
 _ABSENT = 1e-10  # share of the first component's variance; components with less are rounding errors
 
 
@@ -37,10 +35,12 @@ class Candidate:
         with fewer_components_are_fine():
             return _gaussian(X, n_components, self.gamma, random_state)
 
-    def most(self, X: Array) -> int:
-        """Return how many components rows may have; at least one direction of linear models is left for SPE."""
-        by_rows = max(len(X) // _ROWS_PER_COMPONENT, 1)
-        return min(max(X.shape[1] - 1, 1), by_rows) if self.gamma is None else min(_MOST, by_rows)
+    def counts(self, X: Array) -> list[int]:
+        """Return the numbers of components that are tried: all of a linear model, as far as there are rows enough."""
+        most = max(len(X) // _ROWS_PER_COMPONENT, 1)
+        if self.gamma is None:
+            return [min(X.shape[1], most)]
+        return [count for count in _COUNTS if count <= most] or [most]
 
     def __str__(self) -> str:
         """Return the kernel in words."""
@@ -71,26 +71,3 @@ def _gaussian(X: Array, n_components: int, gamma: float, random_state: Any) -> E
     values = expansion.eigenvalues
     present = max(int((values > _ABSENT * values[:1]).sum()), 1)
     return expansion.truncated(present)
-
-
-def counts_to_try(most: int) -> list[int]:
-    """Return numbers of components, up to the largest."""
-    return [count for count in _COUNTS if count < most] + [most]
-
-
-def judge_of(expansion: Expansion, n_components: int) -> ScoreModel:
-    """Return the model of T2 and SPE with the first components."""
-    kept = expansion.truncated(min(n_components, expansion.n_components))
-    variances = np.asarray(kept.eigenvalues / max(kept.n_seen - 1, 1), np.float64)
-    return ScoreModel(kept, np.zeros(kept.n_components), variances)
-
-
-def path_of_scores(expansion: Expansion, X: Array, counts: list[int]) -> Array:
-    """Return T2 and SPE of each row for several numbers of components, (n, counts, 2)."""
-    model = judge_of(expansion, expansion.n_components)
-    scores, norms = expansion.project_with_norm(X)
-    squares = scores**2
-    t2 = np.cumsum(squares * model.inverse_variances, axis=1)
-    spe = np.maximum(norms[:, None] - np.cumsum(squares, axis=1), 0.0)
-    last = np.minimum(np.array(counts), expansion.n_components) - 1
-    return np.stack([t2[:, last], spe[:, last]], axis=-1)

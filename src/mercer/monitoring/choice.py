@@ -15,10 +15,11 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.kernels.resolve import median_gamma
-from mercer.monitoring.candidates import WIDTHS, Candidate, counts_to_try, path_of_scores
+from mercer.monitoring.candidates import WIDTHS, Candidate
 from mercer.monitoring.charts import Chart
 from mercer.monitoring.limits import Dependence, UpperLimit
 from mercer.monitoring.pretended import Fault, pretended_faults
+from mercer.monitoring.split import path_of_scores
 from mercer.outliers.folds import contiguous_folds
 
 _FOLDS = 5
@@ -87,7 +88,7 @@ def _shares_found(
     """Return the numbers of components that were tried, and the share of rows found of each fault, (faults, counts)."""
     normal, faulty = [], []
     folds = list(contiguous_folds(len(X), min(_FOLDS, len(X)), gap))
-    counts = counts_to_try(candidate.most(X[folds[0][1]]))
+    counts = candidate.counts(X[folds[0][1]])
     for held, learned in folds:
         scaling = Scaling.of(X[learned], standardize)
         model = candidate.fitted(scaling(X[learned]), counts[-1])

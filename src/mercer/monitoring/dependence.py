@@ -14,18 +14,18 @@ _TOO_FEW, _FEW = 5.0, 20.0  # independent values of a column, from which its lev
 _UNIT_ROOT = -2.86  # 5 % point of the Dickey-Fuller statistic with a constant [fuller1976, table 8.5.2]
 
 
-def time_of_squares(X: Array, n_components: int) -> float:
+def time_of_squares(X: Array, n_components: int, scaled: bool = False) -> float:
     """Return the autocorrelation time that T2 and SPE of scaled rows have at least, for a linear normal process.
 
     The autocorrelations of a squared normal value are rho_k^2. T2 is the sum of squares of the components in units of
-    their variances; SPE is that of the others, which are weighted by their variances. These times come from as many
-    series as there are components, so they are more precise than those of T2 and SPE themselves.
+    their variances; SPE is that of the others, weighted by their variances unless they are scaled, too. These times
+    come from as many series as there are components, so they are more precise than those of T2 and SPE themselves.
     """
     U, lengths, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     present = lengths > 1e-6 * max(float(lengths.max(initial=0.0)), np.finfo(float).tiny)
     times = np.array([_time_of_square(series) for series in U[:, present].T])
     inside, outside = times[:n_components], times[n_components:]
-    weights = lengths[present][n_components:] ** 4
+    weights = np.ones(len(outside)) if scaled else lengths[present][n_components:] ** 4
     of_t2 = float(inside.mean()) if len(inside) else 1.0
     of_spe = float(weights @ outside / weights.sum()) if len(outside) else 1.0
     return max(of_t2, of_spe)

@@ -104,7 +104,7 @@ class Following(Explaining):
         scaled = Scaling.of(current, self.standardize)(current)
         self._levels = Levels.of(reference.rows.others[reference.rows.learned])
         self._reference, self._judge = reference, judge
-        self._calibration = calibrated(reference.scores, scaled, judge.model.expansion.n_components, self._plan())
+        self._calibration = calibrated(reference.scores, scaled, judge.model, self._plan())
         self._open_book()
 
     def _open_book(self) -> None:

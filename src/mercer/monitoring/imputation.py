@@ -119,9 +119,9 @@ def index_and_slope(model: ScoreModel, Z: Array, noise: float) -> tuple[Array, A
     k = expansion.kernel_blocks(Z).against(Z)
     scores, norms = expansion.project_with_norm(Z)
     index = model.t2(scores) + model.spe(scores, norms) / noise
-    inside = (scores - model.means) * model.inverse_variances - scores @ expansion.gram_inverse / noise
+    inside, of_norm = model.half_slopes(scores, noise)
     outer = inside @ expansion.coef
-    weights = 2.0 * k * (outer if expansion.nu is None else outer - expansion.nu / noise)
+    weights = 2.0 * k * (outer if expansion.nu is None else outer - of_norm * expansion.nu)
     return index, np.asarray(2.0 * gamma * (weights @ expansion.points - Z * weights.sum(axis=1, keepdims=True)))
 
 

@@ -14,6 +14,7 @@ from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.reference import Reference, Rows
 from mercer.monitoring.sensors import Runs, Sensors
+from mercer.monitoring.split import SplitModel
 from mercer.monitoring.stream import Memory
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
@@ -27,7 +28,7 @@ _KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         Calibration, Candidate, Chart, Choice, Evidence, Judge, Levels, Limits, Memory, Reference, Rows, Runs, Scaling,
-        ScoreModel, Seen, Sensors, Waiting,
+        ScoreModel, Seen, Sensors, SplitModel, Waiting,
     )
 }  # fmt: skip
 

@@ -35,6 +35,11 @@ class ScoreModel:
         explained: Array = np.einsum("ij,ij->i", scores @ self.expansion.gram_inverse, scores)
         return np.maximum(norms - explained, 0.0)
 
+    def half_slopes(self, scores: Array, noise: float) -> tuple[Array, float]:
+        """Return half of the gradient of T2 + SPE / noise by the scores, (n, r), and the factor of k'(x, x) in it."""
+        inside = (scores - self.means) * self.inverse_variances - scores @ self.expansion.gram_inverse / noise
+        return np.asarray(inside), 1.0 / noise
+
     def far_away(self) -> Array | None:
         """Return T2 and SPE of a row infinitely far from all others, (2,), if the kernel vanishes with distance."""
         model = self.expansion
