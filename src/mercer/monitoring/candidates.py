@@ -16,8 +16,9 @@ from mercer.expansion.model import Expansion
 WIDTHS = (0.01, 0.1, 1.0)  # times the gamma of the median distance
 EXACT_ROWS = 1000  # with more rows a Gaussian kernel is taken on landmarks
 _LANDMARKS = 400
-_ROWS_PER_COMPONENT = 5
+ROWS_PER_COMPONENT = 5
 _COUNTS = (10, 20, 40, 80)  # components of a Gaussian kernel
+LEAST_COUNT = _COUNTS[0]
 _ABSENT = 1e-10  # share of the first component's variance; components with less are rounding errors
 
 
@@ -35,9 +36,9 @@ class Candidate:
         with fewer_components_are_fine():
             return _gaussian(X, n_components, self.gamma, random_state)
 
-    def counts(self, X: Array) -> list[int]:
-        """Return the numbers of components that are tried: all of a linear model, as far as there are rows enough."""
-        most = max(len(X) // _ROWS_PER_COMPONENT, 1)
+    def counts(self, X: Array, most: int) -> list[int]:
+        """Return the numbers of components that are tried on rows: as many as allowed of a linear model."""
+        most = min(most, max(len(X) // ROWS_PER_COMPONENT, 1))
         if self.gamma is None:
             return [min(X.shape[1], most)]
         return [count for count in _COUNTS if count <= most] or [most]

@@ -3,8 +3,10 @@
 Each candidate is fitted without a part of the rows and judges that part, as it is and with pretended faults. The limit
 of each candidate is the one that the monitor would take for it, so that all have the same rate of false alarms, and a
 model with few but large scores of normal rows has a high limit. The candidate that finds most of the faulty rows is
-taken. A Gaussian kernel is taken only where it finds more than
-the best linear model by more than one standard error over the faults.
+taken. A Gaussian kernel is taken only where it finds more than the linear model by more than two standard errors over
+the faults: the best of a dozen candidates is better than one by one standard error even if all are equal. It has at
+most one component per five independent rows, and is not tried where these are too few: what a curved model takes for
+normal is known only near rows that it has seen.
 """
 
 from dataclasses import dataclass
@@ -12,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.engine.scaling import Scaling
 from mercer.kernels.resolve import median_gamma
-from mercer.monitoring.candidates import WIDTHS, Candidate
+from mercer.monitoring.candidates import LEAST_COUNT, ROWS_PER_COMPONENT, WIDTHS, Candidate
 from mercer.monitoring.charts import Chart
 from mercer.monitoring.limits import Dependence, UpperLimit
 from mercer.monitoring.pretended import Fault, pretended_faults
@@ -25,6 +27,7 @@ from mercer.outliers.folds import contiguous_folds
 _FOLDS = 5
 _MOST_ROWS = 600  # to choose from; of more rows every second, third, ... is taken
 _ROWS_PER_FOLD = 40  # with pretended faults
+_SURE = 2.0  # standard errors by which a Gaussian kernel must find more than a linear model
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +65,13 @@ def choose(
     X, gap = X[::step], -(-gap // step)
     faults = pretended_faults(X, n_variables, rng)
     median = median_gamma(Scaling.of(X, standardize)(X), rng.randint(2**31))
-    candidates = [Candidate(None), *(Candidate(width * median, width) for width in WIDTHS)]
-    tried = {candidate: _shares_found(candidate, X, faults, gap, standardize, rate) for candidate in candidates}
+    held = HeldOut(X, faults, list(contiguous_folds(len(X), min(_FOLDS, len(X)), gap)), standardize)
+    linear = held.judged(Candidate(None), X.shape[1])
+    tried = {Candidate(None): (linear.counts, linear.found(rate))}
+    most = int(linear.independent / ROWS_PER_COMPONENT)
+    for width in WIDTHS if most >= LEAST_COUNT else ():
+        judged = held.judged(Candidate(width * median, width), most)
+        tried[Candidate(width * median, width)] = judged.counts, judged.found(rate)
     return _best(tried)
 
 
@@ -76,39 +84,62 @@ def _best(tried: dict[Candidate, tuple[list[int], Array]]) -> Choice:
     linear = next(candidate for candidate in best if candidate.gamma is None)
     leader = max(best, key=lambda candidate: float(best[candidate][1].mean()))
     gain = best[leader][1] - best[linear][1]
-    if gain.mean() <= gain.std() / np.sqrt(len(gain)):
+    if gain.mean() <= _SURE * gain.std() / np.sqrt(len(gain)):
         leader = linear
     count, shares = best[leader]
     return Choice(leader, count, float(shares.mean()), float(best[linear][1].mean()))
 
 
-def _shares_found(
-    candidate: Candidate, X: Array, faults: list[Fault], gap: int, standardize: str | bool, rate: Rate
-) -> tuple[list[int], Array]:
-    """Return the numbers of components that were tried, and the share of rows found of each fault, (faults, counts)."""
-    normal, faulty = [], []
-    folds = list(contiguous_folds(len(X), min(_FOLDS, len(X)), gap))
-    counts = candidate.counts(X[folds[0][1]])
-    for held, learned in folds:
-        scaling = Scaling.of(X[learned], standardize)
-        model = candidate.fitted(scaling(X[learned]), counts[-1])
-        rows = X[held]
-        some = rows[np.unique(np.linspace(0, len(rows) - 1, _ROWS_PER_FOLD).astype(int))]
-        changed = np.concatenate([fault(some, X[learned]) for fault in faults])
-        normal.append(path_of_scores(model, scaling(rows), counts))
-        faulty.append(path_of_scores(model, scaling(changed), counts).reshape(len(faults), len(some), len(counts), 2))
-    return counts, _found(np.concatenate(normal), np.concatenate(faulty, axis=1), rate)
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What a candidate says of held-out rows, for several numbers of components."""
+
+    counts: list[int]
+    normal: Array  # (n, counts, 2), T2 and SPE of normal rows in the order of time
+    faulty: Array  # (faults, rows, counts, 2), of rows with pretended faults
+
+    @property
+    def independent(self) -> float:
+        """The number of normal rows that are independent, by the larger of T2 and SPE."""
+        return Dependence.of(self._values(-1)[1]).effective
+
+    def _values(self, at: int) -> tuple[Chart, Array]:
+        chart = Chart.of(self.normal[:, at], np.ones(2), (0, 1))
+        return chart, chart.standardised(self.normal[:, at]).max(axis=1)
+
+    def found(self, rate: Rate) -> Array:
+        """Return the share of rows above the limit, (faults, counts)."""
+        shares = np.empty((len(self.faulty), len(self.counts)))
+        for i in range(len(self.counts)):
+            chart, values = self._values(i)
+            limit = UpperLimit(values, rate.confidence, Dependence.of(values))(rate.alpha)
+            shares[:, i] = (chart.standardised(self.faulty[:, :, i]).max(axis=2) > limit).mean(axis=1)
+        return shares
 
 
-def _found(normal: Array, faulty: Array, rate: Rate) -> Array:
-    """Return the share of rows above the limit, (faults, counts), of scores (..., counts, 2)."""
-    shares = np.empty((faulty.shape[0], normal.shape[1]))
-    for i in range(normal.shape[1]):
-        chart = Chart.of(normal[:, i], np.ones(2), (0, 1))
-        values = chart.standardised(normal[:, i]).max(axis=1)
-        limit = UpperLimit(values, rate.confidence, Dependence.of(values))(rate.alpha)
-        shares[:, i] = (chart.standardised(faulty[:, :, i]).max(axis=2) > limit).mean(axis=1)
-    return shares
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Normal rows of which one part after the other is held out, and faults that are pretended on it."""
+
+    X: Array  # (n, D)
+    faults: list[Fault]
+    folds: list[tuple[slice, IntArray]]
+    standardize: str | bool
+
+    def judged(self, candidate: Candidate, most: int) -> Judged:
+        """Return what a candidate with at most so many components says."""
+        counts = candidate.counts(self.X[self.folds[0][1]], most)
+        normal, faulty = [], []
+        for held, learned in self.folds:
+            known, rows = self.X[learned], self.X[held]
+            scaling = Scaling.of(known, self.standardize)
+            model = candidate.fitted(scaling(known), counts[-1])
+            some = rows[np.unique(np.linspace(0, len(rows) - 1, _ROWS_PER_FOLD).astype(int))]
+            changed = np.concatenate([fault(some, known) for fault in self.faults])
+            normal.append(path_of_scores(model, scaling(rows), counts))
+            scores = path_of_scores(model, scaling(changed), counts)
+            faulty.append(scores.reshape(len(self.faults), len(some), len(counts), 2))
+        return Judged(counts, np.concatenate(normal), np.concatenate(faulty, axis=1))
 
 
 def given(expansion: Any) -> Choice:

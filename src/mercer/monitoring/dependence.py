@@ -10,8 +10,9 @@ from mercer.arrays import Array
 from mercer.outliers.dependence import autocorrelation, correlation_times, cut_of, summed_time
 
 _TERMS = 12  # of the tetrachoric series
-_TOO_FEW, _FEW = 5.0, 20.0  # independent values of a column, from which its level is not or hardly known
-_UNIT_ROOT = -2.86  # 5 % point of the Dickey-Fuller statistic with a constant [fuller1976, table 8.5.2]
+# independent values of a column, up to which its level is hardly known, and the Dickey-Fuller statistic with a constant
+# from which it is known nevertheless: its points of 1 and 10 % [fuller1976, table 8.5.2]
+_UNKNOWN = ((5.0, -3.43), (20.0, -2.57))
 
 
 def time_of_squares(X: Array, n_components: int, scaled: bool = False) -> float:
@@ -78,11 +79,14 @@ def dickey_fuller(series: Array) -> float:
 def wandering(X: Array) -> npt.NDArray[np.bool_]:
     """Return which columns may have no fixed level, (d,).
 
-    These are columns with fewer than 5 independent values, and columns with fewer than 20 for which a unit root is not
-    rejected at 5 %: where their values will be in future is not known from these rows.
+    These are columns with fewer than 20 independent values for which a unit root is not rejected at 10 %, and columns
+    with fewer than 5 for which it is not rejected at 1 %: where their values will be in future is not known from these
+    rows. The number of independent values alone does not tell it: of a column that varies around a level it is often
+    far too small by chance, as its autocorrelations are not known precisely.
     """
     independent = len(X) / correlation_times(X)
-    unsure = np.flatnonzero((independent >= _TOO_FEW) & (independent < _FEW))
-    found = independent < _TOO_FEW
-    found[unsure] = [dickey_fuller(X[:, j]) > _UNIT_ROOT for j in unsure]
-    return np.asarray(found)
+    found = np.zeros(X.shape[1], bool)
+    for j in np.flatnonzero(independent < _UNKNOWN[-1][0]).tolist():
+        point = next(point for most, point in _UNKNOWN if independent[j] < most)
+        found[j] = dickey_fuller(X[:, j]) > point
+    return found

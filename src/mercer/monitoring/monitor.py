@@ -38,14 +38,16 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     Rows of a process depend on their predecessors, so limits that hold for independent rows raise too many false
     alarms. Here, rows are scored by models of rows that are not near them in time, the effective number of rows is
     estimated, and limits have room for what so many rows leave unknown. T2 tells how far from the centre a row lies
-    within the subspace of the components, and SPE how far it lies from this subspace. Kernel, width and number of
-    components are chosen from the normal rows, by faults that are pretended on them.
+    along the main components, which hold nine tenths of the variance, and SPE how far it lies in all other directions,
+    each in units of its own spread [hawkins1974]_. Kernel and width are chosen from the normal rows, by faults that are
+    pretended on them.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        Any decomposition of this package; it is cloned, and all its components are used. None: a linear model or kernel
-        PCA with a Gaussian kernel, chosen by the normal rows; see `summary`.
+        Any decomposition of this package; it is cloned, and all its components are used in T2, and SPE is the squared
+        distance from them. None: a linear model or kernel PCA with a Gaussian kernel, chosen by the normal rows; see
+        `summary`.
     statistic : {"both", "t2", "spe"}, default="both"
         The statistics that raise alarms.
     alpha : float in (0, 1) or None, default=None
@@ -69,11 +71,12 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     persist : int or tuple of (int, int), default=1
         (k, m): an alarm needs k of the last m rows above the limit. An int k is (k, k). Limits are computed for it.
     drifting : {"auto", "keep"}, default="auto"
-        What is done with columns whose level is hardly known from the training rows: those with fewer than 5
-        independent values, and those with fewer than 20 for which a unit root is not rejected at 5 % (augmented
-        Dickey-Fuller test); see `drifting_`. "auto": they are left out of T2 and SPE, and raise an alarm of their own
-        kind ("level") where they are further from their mean than so few independent values explain; a tenth of alpha
-        is left to these alarms. If all columns are of this kind, all are kept. "keep": all columns are used.
+        What is done with columns whose level is hardly known from the training rows: those with fewer than 20
+        independent values for which a unit root is not rejected at 10 %, and those with fewer than 5 for which it is
+        not rejected at 1 % (augmented Dickey-Fuller test); see `drifting_`. "auto": they are left out of T2 and SPE,
+        and raise an alarm of their own kind ("level") where they are further from their mean than so few independent
+        values explain; a tenth of alpha is left to these alarms. If all columns are of this kind, all are kept. "keep":
+        all columns are used.
     adapt : bool or int, default=False
         Whether model and limits follow slow drift: they are then those of the last rows of the stream that raised no
         alarm, as many as there were training rows. An int, at least 10, is the number of these rows. Rows with an
@@ -134,6 +137,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
 
     References
     ----------
+    .. [hawkins1974] D. M. Hawkins, The detection of errors in multivariate data using principal components, Journal of
+       the American Statistical Association 69, 1974.
     .. [ku1995] W. Ku, R. H. Storer and C. Georgakis, Disturbance detection and isolation by dynamic principal component
        analysis, Chemometrics and Intelligent Laboratory Systems 30, 1995.
     .. [roberts1959] S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1, 1959.
