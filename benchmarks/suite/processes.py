@@ -8,6 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.suite.closed_loop import FAULTS as LOOP_FAULTS
+from benchmarks.suite.closed_loop import closed_loop
+
 BURN_IN = 300  # rows that are simulated before the first one
 Process = Callable[..., np.ndarray]
 
@@ -139,10 +142,12 @@ PROCESSES: dict[str, Process] = {
     "stirred tank": stirred_tank,
     "plant": plant,
     "bend": bend,
+    "closed loop": closed_loop,
 }
 FAULTS: dict[str, tuple[str, ...]] = {
     "VAR": ("sensor", "innovation", "dynamics"),
     "stirred tank": TANK_FAULTS,
     "plant": PLANT_FAULTS,
     "bend": ("sensor", "relation"),
+    "closed loop": LOOP_FAULTS,
 }
