@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _WARM, _COOL = "#d1495b", "#dde3ea"
 _MOST = 30  # variables in the heat map: those with the largest contributions
+_FIT, _LINE = 14, 0.17  # variables whose names fit into a heat map of usual size, and inches for each one more
 
 
 def monitor(
@@ -50,9 +51,10 @@ def monitor(
     >>> [axes.get_ylabel() for axes in figure.axes[:2]]
     ['T2 / limit', 'SPE / limit']
     """
-    figure = canvas(figure, 9, 6)
+    more = max(min(monitor.n_features_in_, _MOST) - _FIT, 0)  # lines that make the figure higher
+    figure = canvas(figure, 9, 6 + _LINE * more)
     verdicts, limits = monitor.verdicts(X), monitor.limits()
-    rows = figure.add_gridspec(3, 1, height_ratios=(1, 1, 1.6))
+    rows = figure.add_gridspec(3, 1, height_ratios=(1, 1, 1.6 * (1.0 + more / _FIT)))
     first = None
     for i, (name, values) in enumerate((("T2", verdicts.t2), ("SPE", verdicts.spe))):
         axes = first = figure.add_subplot(rows[i], sharex=first)
