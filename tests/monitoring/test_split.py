@@ -46,6 +46,18 @@ def test_main_components_hold_nine_tenths_and_leave_one_for_spe():
     assert main_of(np.array([0.0]), 0.0) == 1
 
 
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e6])
+def test_a_constant_column_that_changes_is_an_alarm(value, rng):
+    X = np.column_stack([rng.standard_normal((300, 3)), np.full(300, value)])
+    monitor = ProcessMonitor().fit(X)
+    new = np.column_stack([rng.standard_normal((50, 3)), np.full(50, value)])
+    assert monitor.verdicts(new).alarm.mean() <= 0.04
+    new[:, 3] += 0.01 * max(abs(value), 1.0)
+    verdicts = monitor.verdicts(new)
+    assert verdicts.alarm[10:].all()  # smoothed
+    assert monitor.contributions(new)[-1].argmax() == 3
+
+
 @settings(deadline=None, max_examples=15)
 @given(SEEDS)
 def test_the_slope_is_that_of_the_index(seed):

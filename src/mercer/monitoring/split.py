@@ -6,6 +6,9 @@ component is divided by its standard deviation, as T2 of the last components [ha
 counts in units of the last component, the smallest:
 
     T2 = sum_{j <= r} y_j^2 / lambda_j,    SPE = sum_{r < j <= k} y_j^2 / lambda_j + (|x|^2 - |y|^2) / lambda_k.
+
+If the components describe all that varied, such as all but constant columns, anything else is unusual: there, lambda_k
+is replaced by what counts as no variance.
 """
 
 from dataclasses import dataclass
@@ -17,6 +20,8 @@ from mercer.expansion.model import Expansion
 from mercer.outliers.scores import ScoreModel
 
 _MAIN = 0.9  # share of the variance that the main components hold
+_ABSENT = 1e-10  # share of a variance that counts as none
+_ROUNDING = 1e-12  # share of a squared length that counts as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,18 +29,15 @@ class SplitModel(ScoreModel):
     """A centred model with orthonormal components, of which the first ones are the main ones."""
 
     main: int  # number of components in T2
+    rest: float  # weight of what no component describes
 
     @classmethod
     def of(cls, expansion: Expansion, n_components: int) -> "SplitModel":
         """Return the model with at most so many components."""
         kept = expansion.truncated(min(n_components, expansion.n_components))
-        variances = variances_of(kept)
-        return cls(kept, np.zeros(kept.n_components), variances, main_of(variances, total_variance(kept)))
-
-    @property
-    def rest(self) -> float:
-        """The weight of what no component describes; 1 if training rows are all equal."""
-        return float(self.inverse_variances[-1]) or 1.0
+        variances, total = variances_of(kept), total_variance(kept)
+        means = np.zeros(kept.n_components)
+        return cls(kept, means, variances, main_of(variances, total), rest_of(variances, total))
 
     def t2(self, scores: Array) -> Array:
         """Return T2 of the main components."""
@@ -44,7 +46,7 @@ class SplitModel(ScoreModel):
     def spe(self, scores: Array, norms: Array) -> Array:
         """Return SPE of all other directions, in units of their spreads."""
         squares = scores**2
-        outside = np.maximum(norms - squares.sum(axis=1), 0.0)
+        outside = beyond(norms, squares.sum(axis=1))
         return np.asarray(squares[:, self.main :] @ self.inverse_variances[self.main :] + self.rest * outside)
 
     def half_slopes(self, scores: Array, noise: float) -> tuple[Array, float]:
@@ -71,6 +73,18 @@ def main_of(variances: Array, total: float) -> int:
     return min(enough, max(len(variances) - 1, 1))
 
 
+def rest_of(variances: Array, total: float) -> float:
+    """Return the weight of what components with these variances do not describe; 1 if training rows are all equal."""
+    complete = total - float(variances.sum()) <= _ABSENT * total
+    unit = _ABSENT * float(variances[0]) if complete else float(variances[-1])
+    return 1.0 / unit if unit > 0 else 1.0
+
+
+def beyond(norms: Array, explained: Array) -> Array:
+    """Return the squared distances from the components, (n,), without what rounding makes of zero."""
+    return np.maximum(norms - explained - _ROUNDING * norms, 0.0)
+
+
 def path_of_scores(expansion: Expansion, X: Array, counts: list[int]) -> Array:
     """Return T2 and SPE of each row for several numbers of components, (n, counts, 2)."""
     whole = SplitModel.of(expansion, expansion.n_components)
@@ -80,6 +94,6 @@ def path_of_scores(expansion: Expansion, X: Array, counts: list[int]) -> Array:
     found = np.empty((len(X), len(counts), 2))
     for i, count in enumerate(min(count, expansion.n_components) for count in counts):
         main, last = main_of(whole.variances[:count], total) - 1, count - 1
-        outside = np.maximum(norms - explained[:, last], 0.0) * (whole.inverse_variances[last] or 1.0)
+        outside = beyond(norms, explained[:, last]) * rest_of(whole.variances[:count], total)
         found[:, i] = np.column_stack([scaled[:, main], scaled[:, last] - scaled[:, main] + outside])
     return found
