@@ -439,3 +439,15 @@ def test_the_package_is_a_command(model):
     done = subprocess.run([sys.executable, "-m", "mercer", "info", str(model)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "KernelPCA" in done.stdout
+
+
+def test_a_model_of_some_unnamed_columns_says_how_to_get_them(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    run("fit", tmp_path / "x.npy", "-o", tmp_path / "m", "--components", 2, "--columns", "0,2")
+    told = run("transform", tmp_path / "m", tmp_path / "x.npy", code=2).stderr
+    assert f"fitted on 2 columns, which have no names to find them by; {tmp_path / 'x.npy'} has 3" in told.replace(
+        "\n", " "
+    )
+    run("transform", tmp_path / "m", tmp_path / "x.npy", "--exclude", "1", "-o", tmp_path / "s.npy")
+    model = mercer.load(tmp_path / "m")
+    np.testing.assert_array_equal(np.load(tmp_path / "s.npy"), model.transform(X[:, [0, 2]]))

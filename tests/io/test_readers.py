@@ -1,5 +1,6 @@
 """Files in, rows out: every format, every chunk size, and errors that say where and what to do."""
 
+import gzip
 import io
 import itertools
 import sys
@@ -345,3 +346,11 @@ def test_a_long_npy_patches_its_header(tmp_path):
 
 def test_the_known_suffixes_are_offered():
     assert {".npy", ".npz", ".csv", ".parquet", ".jsonl"} <= set(readers.SUFFIXES)
+
+
+@pytest.mark.parametrize("damage", [lambda raw: raw[:60], lambda raw: b"no gzip", lambda raw: raw[:20] + b"\xff" * 40])
+def test_a_damaged_compressed_file_is_named(damage, tmp_path):
+    whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i % 97) for i in range(500)))
+    (tmp_path / "x.csv.gz").write_bytes(damage(whole))
+    with pytest.raises(DataFileError, match=r"x\.csv\.gz cannot be uncompressed: .*again"):
+        read(tmp_path / "x.csv.gz")

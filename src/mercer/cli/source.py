@@ -33,6 +33,7 @@ class Source:
     quiet: bool = False  # to read the file again
     held: readers.Table | None = None  # the rows, if they are already in memory
     limit: int | None = None  # number of rows of the file to read
+    width: int | None = None  # number of columns that the model needs, where it cannot find them by name
     _told: list[str] = field(default_factory=list)
 
     def chunks(self, rows: int) -> Iterator[readers.Table]:
@@ -48,6 +49,7 @@ class Source:
         done = used = 0
         for table in self._tables(rows):
             self._tell_left_out(table)
+            self._check_width(table)
             dropped.append(table.dropped)
             done, used = done + len(table) + len(table.dropped), used + len(table)
             if len(table):
@@ -83,6 +85,13 @@ class Source:
         if self.means is None:
             return table
         return replace(table, values=filled(table.values, self.means))
+
+    def _check_width(self, table: readers.Table) -> None:
+        if self.width is not None and table.values.shape[1] != self.width:
+            raise DataFileError(
+                f"The model was fitted on {self.width} columns, which have no names to find them by; {self.data} has "
+                f"{table.values.shape[1]} columns of numbers. Name the others with --exclude."
+            )
 
     def _tell_left_out(self, table: readers.Table) -> None:
         if table.left_out and not self.quiet and "left out" not in self._told:
@@ -140,7 +149,8 @@ def to_judge(
             "--missing drop."
         )
     selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
-    return Source(data, selection, observers, means, limit=limit)
+    width = None if names is not None else getattr(model, "n_features_in_", None)
+    return Source(data, selection, observers, means, limit=limit, width=width)
 
 
 def ready(known: readers.Table, learning: Source) -> tuple[readers.Table, Array | None]:

@@ -1,8 +1,10 @@
 """Read rows from a file or from standard input, at once or in chunks that fit into memory."""
 
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from gzip import BadGzipFile
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -50,12 +52,20 @@ def chunks(
     where = fspath(source)
     wanted = selection or Selection(None if columns is None else tuple(columns))
     first = 0
-    for table in _open(where, rows, wanted):
+    for table in _undamaged(_open(where, rows, wanted), _shown(where)):
         numbered = replace(table, rows=np.arange(first, first + len(table)))
         first += len(table)
         yield settled(numbered, _shown(where), wanted.missing)
     if not first:
         raise DataFileError(f"{_shown(where)} holds no rows; at least one row of numbers is needed.")
+
+
+def _undamaged(tables: Iterator[Table], where: str) -> Iterator[Table]:
+    """Yield the tables; name the file where its compressed bytes end too early or are damaged."""
+    try:
+        yield from tables
+    except (EOFError, BadGzipFile, zlib.error) as error:
+        raise DataFileError(f"{where} cannot be uncompressed: {error}. Copy or compress it again.") from None
 
 
 def sample(
