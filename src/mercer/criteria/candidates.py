@@ -62,10 +62,14 @@ class Grid:
     gammas: Sequence[float] = ()  # instead of widths
 
     def families(self) -> list[Family]:
-        """Return the families, with kernels without a width first."""
-        found = [Family(kernel) for kernel in self.kernels if kernel != "rbf"]
-        if "rbf" in self.kernels and self.gammas:
-            found += [Family("rbf", gamma=gamma) for gamma in self.gammas]
-        elif "rbf" in self.kernels:
-            found += [Family("rbf", width) for width in self.widths]
-        return [replace(family, standardize=kind) for family in found for kind in self.scalings]
+        """Return the families without repetition, the most likely ones first: linear, then the first Gaussian."""
+        gaussian = [Family("rbf", width) for width in self.widths]
+        if self.gammas:
+            gaussian = [Family("rbf", gamma=gamma) for gamma in self.gammas]
+        if "rbf" not in self.kernels:
+            gaussian = []
+        linear = [Family(kernel) for kernel in self.kernels if kernel == "linear"]
+        others = [Family(kernel) for kernel in self.kernels if kernel not in ("linear", "rbf")]
+        groups = (linear + gaussian[:1], others, gaussian[1:])
+        found = [replace(one, standardize=kind) for group in groups for kind in self.scalings for one in group]
+        return list(dict.fromkeys(found))

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family, Grid
-from mercer.criteria.hidden_cells import BoolArray, hide, predictions
+from mercer.criteria.hidden_cells import BoolArray, hide, predictions, size_of
 from mercer.criteria.judged import Judged, Told, Watch, tried
 from mercer.criteria.shared_distances import SharedDistances
 from mercer.engine.scaling import Scaling
@@ -40,7 +40,8 @@ class _Trial:
         held, learned = X[order[:count]], X[order[count:]]
         patterns = int(np.clip(np.ceil(5 * _CELLS / held.size), 1, _PATTERNS))
         held = np.tile(held, (patterns, 1))
-        unit = Scaling.of(learned, "soft" if several_scalings else False).unit
+        same = np.full(X.shape[1], size_of(X))  # so that squares neither overflow nor vanish
+        unit = Scaling.of(learned, "soft").unit if several_scalings else same
         return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns)
 
     def squares(self, differences: Array) -> Array:

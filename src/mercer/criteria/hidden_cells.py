@@ -12,6 +12,7 @@ pre-image, and the row is projected again, a few times. Other kernels do the sam
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +22,22 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
 from mercer.preimage.methods import Anchors, find_preimages
-from mercer.preimage.mika import hill_of
+from mercer.preimage.mika import Hill, hill_of
 
 BoolArray = npt.NDArray[np.bool_]
 
 _SHARE = 0.2  # of the cells are hidden
 _ROUNDS = 3  # projections of a row whose hidden cells are filled
 _STEPS = 1  # of the fixed-point iteration in each of them; more change little
+_LARGEST_GAMMA = 1e30  # for rows of size 1; with any larger one all kernel values are 0 in float32, too
+_ROUNDING = 1e-12  # share of the size of the rows; what varies less is constant
 _RIDGE = 1e-9  # beside the unit length of the axes: only so that as many components as known cells do not fail
+
+
+def size_of(X: Array) -> float:
+    """Return the power of two next below the largest number, so that squares in this unit do not overflow."""
+    largest = float(np.abs(X).max(initial=0.0))
+    return float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
 
 
 def hide(shape: tuple[int, int], rng: np.random.RandomState) -> BoolArray:
@@ -53,10 +62,12 @@ def predictions(expansion: Expansion, X: Array, hidden: BoolArray, counts: Seque
 
 def predicted_share(expansion: Expansion, X: Array, rng: np.random.RandomState) -> float:
     """Return the share of the variation of hidden cells that a model predicts, relative to the mean of its points."""
-    hidden = hide((len(X), X.shape[1]), rng)
+    hidden, unit = hide((len(X), X.shape[1]), rng), size_of(X)
     missed = predictions(expansion, X, hidden, [expansion.n_components])[0] - X
-    variation = ((X - np.asarray(expansion.points, np.float64).mean(axis=0))[hidden] ** 2).sum()
-    return float(1.0 - (missed[hidden] ** 2).sum() / max(variation, np.finfo(float).tiny))
+    varied = X - np.asarray(expansion.points, np.float64).mean(axis=0)
+    least = max(hidden.sum(), 1) * _ROUNDING**2  # where nothing varies, all that a model misses is rounding
+    variation = max(((varied[hidden] / unit) ** 2).sum(), least)
+    return float(1.0 - ((missed[hidden] / unit) ** 2).sum() / variation)
 
 
 def _by_least_squares(expansion: Expansion, X: Array, hidden: BoolArray, counts: Sequence[int]) -> Array:
@@ -77,11 +88,13 @@ def _by_fixed_point(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArr
     """Fill hidden cells by pre-images of a Gaussian kernel, for all counts at once and in float32.
 
     The iteration is that of `preimage.mika` without its search for the best step: a model for which it fails predicts
-    badly, and loses the comparison.
+    badly, and loses the comparison. Float32 holds no squares of very large or small numbers, so rows are divided by
+    the size of the points, which leaves kernel values and coefficients as they are.
     """
     origin = np.asarray(expansion.points, np.float64).mean(axis=0)
-    hill = hill_of(expansion, origin, np.float32)
-    rows = np.tile((X - origin).astype(np.float32), (len(counts), 1))
+    unit = size_of(expansion.points - origin)
+    hill = _hill(expansion, kernel, origin, unit)
+    rows = np.tile(((X - origin) / unit).astype(np.float32), (len(counts), 1))
     hidden = np.tile(hidden, (len(counts), 1))
     used = np.repeat(np.arange(expansion.n_components) < np.array(counts)[:, None], len(X), axis=0)
     scores = np.tile(_scores_of_known_cells(expansion, kernel, X - origin, hidden[: len(X)], origin), (len(counts), 1))
@@ -93,7 +106,14 @@ def _by_fixed_point(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArr
         weights = expansion.reconstruct(scores * used).astype(np.float32)
         for _ in range(_STEPS):
             found = found + hill.look(found, weights)[1]
-    return np.asarray(found.reshape(len(counts), *X.shape) + origin, np.float64)
+    return np.asarray(found.reshape(len(counts), *X.shape).astype(np.float64) * unit + origin)
+
+
+def _hill(expansion: Expansion, kernel: RBF, origin: Array, unit: float) -> Hill:
+    """Return the function that pre-images maximise, for points less `origin` in this unit."""
+    points = (expansion.points - origin) / unit
+    gamma = min(kernel.gamma * unit * unit, _LARGEST_GAMMA)
+    return hill_of(replace(expansion, points=points, kernel=RBF(gamma=gamma)), np.zeros(points.shape[1]), np.float32)
 
 
 def _scores_of_known_cells(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArray, origin: Array) -> Array:

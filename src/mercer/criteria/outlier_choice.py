@@ -69,7 +69,8 @@ def _combined(model: Expansion, X: Array, counts: list[int]) -> Array:
     """Return T2 and SPE of rows, combined as the detector does it, (rows, counts)."""
     scores, norms = model.project_with_norm(X)
     squares, last = scores**2, np.array(counts) - 1
-    t2 = np.cumsum(squares / model.eigenvalues, axis=1)[:, last]
+    present = np.where(model.eigenvalues > 0, model.eigenvalues, np.inf)  # a component of rounding errors has none
+    t2 = np.cumsum(squares / present, axis=1)[:, last]
     spe = np.maximum(norms[:, None] - np.cumsum(squares, axis=1), 0.0)[:, last]
     return _in_units(spe) + _T2_WEIGHT * np.maximum(_in_units(t2), 0.0)
 

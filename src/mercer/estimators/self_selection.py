@@ -17,30 +17,38 @@ _STAGE = "kernels compared"
 
 def wants_selection(gamma: Any, n_components: Any) -> bool:
     """Tell whether a parameter is to be selected."""
-    return any(isinstance(value, str) and value == SELECT for value in (gamma, n_components))
+    return _is_select(gamma) or _is_select(n_components)
+
+
+def _is_select(value: Any) -> bool:
+    return isinstance(value, str) and value == SELECT
 
 
 def selected(
     X: Points, kernel: Any, gamma: Any, n_components: Any, seed: Any, channel: Channel
 ) -> tuple[Any, float | None]:
     """Return the number of components and gamma for rows; what is not to be selected stays as it is."""
+    if isinstance(kernel, str) and kernel == "linear" and _is_select(gamma):
+        gamma = 1.0 / X.shape[1]  # this kernel ignores gamma
+        if not _is_select(n_components):
+            return n_components, gamma
     rows = _checked(X, kernel)
     number = isinstance(n_components, int | np.integer)
     counts = (int(n_components),) if number else COUNTS
     if kernel == "linear":
         grid = Grid(("linear",), counts=counts)
-    elif isinstance(gamma, str) and gamma == SELECT:
+    elif _is_select(gamma):
         grid = Grid(("rbf",), WIDTHS, counts)
     else:
         grid = Grid(("rbf",), counts=counts, gammas=(resolve_gamma(gamma, rows),))
     rng = np.random.RandomState(0) if seed is None else seed
     judged = judge_by_cells(rows, grid, rng, tell=lambda step, total: channel.emit(_STAGE, step, total))
-    keep = n_components if not isinstance(n_components, str) else judged.candidate.n_components
-    return keep, judged.candidate.gamma
+    keep = judged.candidate.n_components if _is_select(n_components) else n_components
+    return keep, resolve_gamma(gamma, rows) if kernel == "linear" else judged.candidate.gamma
 
 
 def _checked(X: Points, kernel: Any) -> Array:
-    if kernel not in ("rbf", "linear"):
+    if not isinstance(kernel, str) or kernel not in ("rbf", "linear"):
         raise ValueError(
             f"'select' chooses the width of kernel='rbf' and the number of components of 'rbf' and 'linear'; got "
             f"kernel={kernel!r}. mercer.select compares kernels."
@@ -52,4 +60,6 @@ def _checked(X: Points, kernel: Any) -> Array:
             f"'select' needs at least {_FEWEST_ROWS} rows and 2 columns; got n_samples = {X.shape[0]}, "
             f"n_features = {X.shape[1]}. Pass numbers for gamma and n_components."
         )
+    if (X[0] == X).all():
+        raise ValueError("'select': all rows are equal, so no setting is better than another. Pass numbers instead.")
     return np.asarray(X, np.float64)

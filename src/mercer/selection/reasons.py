@@ -2,36 +2,58 @@
 
 from mercer.criteria.judged import Judged
 
+_NOTHING = 0.005  # a share of the variation that is told as 0 %
+_CELLS = "predicts {score:.0%} of the variation of hidden cells"
 _DID = {
-    "reconstruction": "predicts {score:.0%} of the variation of hidden cells",
-    "denoising": "predicts {score:.0%} of the variation of hidden cells, and noise cannot be predicted",
-    "features": "predicts {score:.0%} of the variation of hidden cells",
+    "reconstruction": _CELLS,
+    "denoising": f"{_CELLS}, and noise cannot be predicted",
+    "features": _CELLS,
     "outliers": "has a mean rank of {score:.2f} (1: always the best) in finding pretended outliers",
 }
 
 
 def reason(judged: Judged, purpose: str, n_rows: int) -> str:
-    """Return two sentences, and a third where not everything was looked at."""
-    candidate, score = judged.candidate, judged.scores[judged.chosen]
+    """Return two sentences, and further ones where columns are scaled or not everything was looked at."""
+    candidate, best = judged.candidate, _best_of_family(judged)
     what = str(candidate)
-    text = f"{what[0].upper()}{what[1:]}: it {_DID[purpose].format(score=max(float(score), 0.0))}."
+    who = "it" if best == judged.chosen else f"with {_counted(judged.candidates[best].n_components)} it"
+    text = f"{what[0].upper()}{what[1:]}: {who} {_DID[purpose].format(score=_shown(judged, best))}."
     if candidate.family.standardize is not False:
         text += f" Columns are scaled (standardize={candidate.family.standardize!r})."
-    return text + _beside_linear(judged, purpose) + _notes(judged, n_rows)
+    return text + _beside_linear(judged, purpose, best) + _notes(judged, n_rows)
 
 
-def _beside_linear(judged: Judged, purpose: str) -> str:
-    linear, chosen = judged.best_linear, judged.chosen
-    if linear is None or len(judged.candidates) == 1:
-        return ""
+def _best_of_family(judged: Judged) -> int:
+    """Return the best candidate with the chosen kernel; for features another one, with more components, is chosen."""
+    family = judged.candidate.family
+    own = [i for i, candidate in enumerate(judged.candidates) if candidate.family == family]
+    return max(own, key=lambda i: (judged.scores[i], i == judged.chosen))
+
+
+def _beside_linear(judged: Judged, purpose: str, best: int) -> str:
+    linear = judged.best_linear
+    if linear is None or all(candidate.family.kernel == "linear" for candidate in judged.candidates):
+        return ""  # there is nothing to compare with
+    if purpose != "outliers" and judged.scores.max() < _NOTHING:
+        return " No candidate predicts them better than the means of the columns do."
     what = "finds them" if purpose == "outliers" else "explains the held-out rows"
     if judged.candidate.family.kernel == "linear":
         return f" A kernel does not help here: linear PCA {what} as well as any."
-    if judged.scores[linear] >= judged.scores[chosen] - judged.errors[chosen]:
-        return f" Linear PCA {what} about as well (score {judged.scores[linear]:.2f})."
-    return f" The best linear PCA, with {judged.candidates[linear].n_components} components, has the score " + (
-        f"{judged.scores[linear]:.2f} instead of {judged.scores[chosen]:.2f}."
-    )
+    digits = ".2f" if purpose == "outliers" else ".3f"
+    score = format(_shown(judged, linear), digits)
+    if judged.scores[linear] >= judged.scores[best] - judged.errors[best]:
+        return f" Linear PCA {what} about as well (score {score})."
+    count = _counted(judged.candidates[linear].n_components)
+    return f" The best linear PCA, with {count}, has the score {score} instead of {_shown(judged, best):{digits}}."
+
+
+def _shown(judged: Judged, i: int) -> float:
+    """Return a score as it is told: one below 0 is as useless as 0."""
+    return max(float(judged.scores[i]), 0.0)
+
+
+def _counted(number: int) -> str:
+    return f"{number} component{'' if number == 1 else 's'}"
 
 
 def _notes(judged: Judged, n_rows: int) -> str:
@@ -39,5 +61,6 @@ def _notes(judged: Judged, n_rows: int) -> str:
     if judged.n_rows < n_rows:
         text += f" {judged.n_rows:,} of {n_rows:,} rows were looked at."
     if judged.skipped:
-        text += f" {judged.skipped} kernels were not tried, because the time was over."
+        were = "kernel was" if judged.skipped == 1 else "kernels were"
+        text += f" {judged.skipped} {were} not tried, because the time was over."
     return text

@@ -1,6 +1,7 @@
 """`select`: which kernel, how wide, and how many components, from the rows alone."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from mercer.criteria.judged import Judged, Watch
 from mercer.estimators.validation import generator
 from mercer.events import Channel
 from mercer.progress import observers as progress_observers
-from mercer.selection.purposes import PURPOSES, grid_of
+from mercer.selection.given import grid_of
+from mercer.selection.purposes import PURPOSES
 from mercer.selection.reasons import reason
 from mercer.selection.result import Selection, table_of
 
@@ -48,13 +50,13 @@ def select(
         What to compare, by lists for some of the keys "kernel" ("linear", "rbf", and "poly" for outliers), "width"
         (multiples of the gamma of the median distance), "gamma" (instead of widths), "n_components" and, for features
         and outliers, "standardize". None: widths from 1/64 to 64, 1 to 64 components, and all kernels and scalings that
-        the purpose allows.
+        the purpose allows. More components than a third of the rows are not tried.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for drawing rows, hidden cells and pretended outliers. Pass an int for the same result in each
         call.
     seconds : float or None, default=None
-        Time after which no further kernel is tried; the most likely ones come first, and at least two are tried. None:
-        all are tried, which takes about as long as some tens of fits to 500 rows.
+        Time after which no further kernel is tried; the most likely ones come first, and at least two are tried, the
+        linear and a Gaussian one. None: all are tried, which takes about as long as some tens of fits to 500 rows.
     verbose : bool or int, default=False
         Show the kernels as they are compared. False or 0: nothing. True or 1: a progress bar. 2 or more: one log line
         per kernel.
@@ -67,10 +69,10 @@ def select(
     Raises
     ------
     TypeError
-        If X is sparse.
+        If X is sparse, or `candidates` is not a mapping.
     ValueError
         If there are fewer than 20 rows, or only one column where cells are hidden, if all rows are equal, if X contains
-        NaN or infinity, or if `purpose` or `candidates` are not among the allowed ones.
+        NaN or infinity, if `purpose` or `candidates` are not among the allowed ones, or if `seconds` is negative.
 
     References
     ----------
@@ -91,20 +93,29 @@ def select(
     """
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}; got {purpose!r}.")
+    how = PURPOSES[purpose]
+    grid, watch = grid_of(purpose, how.grid, candidates), Watch(_checked_seconds(seconds))
     rows = _checked(X, purpose)
     channel = Channel(progress_observers(verbose))
-    judged: Judged = PURPOSES[purpose].judge(
+    judged: Judged = how.judge(
         rows,
-        grid_of(purpose, candidates),
+        grid,
         generator(random_state),
-        watch=Watch(seconds),
+        watch=watch,
         tell=lambda step, total: channel.emit(_STAGE, step, total),
     )
-    how = PURPOSES[purpose]
     estimator = how.estimator(judged.candidate)
     return Selection(
         purpose, estimator, table_of(judged), reason(judged, purpose, len(rows)), how.measured, judged.n_rows
     )
+
+
+def _checked_seconds(seconds: Any) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, int | float | Real) and float(seconds) >= 0:
+        return float(seconds)
+    raise ValueError(f"seconds must be a number that is not negative, or None for no limit; got {seconds!r}.")
 
 
 def _checked(X: Any, purpose: str) -> Array:
