@@ -6,7 +6,7 @@ their variation that is predicted: 1 is perfect, 0 is as good as the means of th
 where no other kernel is better by more than one standard error of the difference.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,6 +83,8 @@ def judge_by_cells(
 
 def _scaled(trial: _Trial, kind: str | bool) -> tuple[Scaling, SharedDistances]:
     scaling = Scaling.of(trial.learned, kind)
+    if kind is False:  # far from the origin a linear model has fewer digits; no kernel here needs the origin
+        scaling = replace(scaling, mean=trial.learned.mean(axis=0))
     return scaling, SharedDistances(scaling(trial.learned))
 
 
