@@ -80,6 +80,7 @@ def objective(name: str, sizes: Sequence[int], rounds: int) -> Objective:
             Solver("mercer", lambda cell: job(KernelPCA, cell)),
         ],
         rounds=rounds,
+        patience=1.5,
         worst_first=True,
         default=False,
         together=True,

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 
 class CannotRunError(Exception):
     """A solver cannot do the task, or data are missing; the table shows the text."""
@@ -43,6 +45,7 @@ class Objective:
     quality_name: str = "quality"  # of a single number
     rounds: int = 3  # 0: only the first call is timed, if quality matters and time does not
     means: bool = False  # end with the means of the qualities over the data sets
+    patience: float = np.inf  # seconds; a solver whose rounds take longer has fewer of them, but at least two
     worst_first: bool = False  # list solvers by their ratio, the slowest first
     default: bool = True  # whether it runs if no objective is named; long ones do not
     growth: bool = False  # fit exponents of time against the data sets' sizes

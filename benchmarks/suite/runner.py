@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -32,26 +32,26 @@ def load(name: str) -> Objective:
     return found
 
 
-def run_in_fresh_process(name: str, dataset: str, solver: str = "") -> list[Record]:
-    """Run one data set of an objective ("": all), or one solver on it, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.suite.runner", name, dataset, solver]
+def run_in_fresh_process(name: str, datasets: Sequence[str], solver: str = "") -> list[Record]:
+    """Run some data sets of an objective, or one solver on them, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.suite.runner", name, json.dumps(list(datasets)), solver]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     lines = done.stdout.strip().splitlines()
     if done.returncode == 0 and lines:
         return [Record(**record) for record in json.loads(lines[-1])]
-    missing = [dataset] if dataset else list(load(name).datasets)
-    return [_died(load(name), data, s, done) for data in missing for s in load(name).solvers if solver in ("", s.name)]
+    return [_died(load(name), data, s, done) for data in datasets for s in load(name).solvers if solver in ("", s.name)]
 
 
-def run(name: str) -> list[Record]:
-    """Run an objective on all its data sets."""
+def run(name: str, only: str = "") -> list[Record]:
+    """Run an objective on all its data sets, or on those whose names contain the given text."""
     objective, found = load(name), []
+    datasets = [dataset for dataset in objective.datasets if only in dataset]
     if objective.together:
-        return run_in_fresh_process(name, "")
-    for dataset in objective.datasets:
+        return run_in_fresh_process(name, datasets) if datasets else []
+    for dataset in datasets:
         parts = [s.name for s in objective.solvers] if objective.isolated else [""]
         for part in parts:
-            found += run_in_fresh_process(name, dataset, part)
+            found += run_in_fresh_process(name, [dataset], part)
     return found
 
 
@@ -106,8 +106,14 @@ def _warmed(
             record.seconds.append(spent / solver.steps)
             record.cold = objective.rounds == 0
             return None
-        return call, objective.rounds
+        return call, _rounds(objective, spent)
     return None
+
+
+def _rounds(objective: Objective, spent: float) -> int:
+    """Return how often to time a solver whose first call took so many seconds; that one may have compiled."""
+    affordable = objective.patience / max(spent, 1e-9)
+    return objective.rounds if affordable >= objective.rounds else min(objective.rounds, max(2, int(affordable)))
 
 
 def _timed(call: Callable[[], Any]) -> float:
@@ -124,13 +130,14 @@ def _died(objective: Objective, dataset: str, solver: Solver, done: Any) -> Reco
 
 
 def main() -> None:
-    name, dataset, only = sys.argv[1:4]
+    name, datasets, only = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
     objective = load(name)
     if objective.isolated:
         limit = int(objective.memory_limit_gb * 2**30)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     solvers = [solver for solver in objective.solvers if only in ("", solver.name)]
-    datasets = [dataset] if dataset else list(objective.datasets)
+    gc.collect()
+    gc.freeze()  # what was imported need not be searched before every round
     records = [record for data in datasets for record in measure(objective, data, solvers)]
     print(json.dumps([dataclasses.asdict(record) for record in records]))
 

@@ -124,7 +124,7 @@ def test_an_objective_of_quality_is_called_once_and_gives_several_numbers():
 
 def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys):
     ran = []
-    monkeypatch.setattr(runner, "run", lambda name: ran.append(name) or [])
+    monkeypatch.setattr(runner, "run", lambda name, only: ran.append(name) or [])
     monkeypatch.setattr(report, "write", lambda *_: None)
     for arguments in ([], ["--all"], ["tracking"], ["--list"]):
         monkeypatch.setattr("sys.argv", ["benchmarks", *arguments])
@@ -135,6 +135,22 @@ def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys):
     assert "tracking" not in default.split()
     assert (named.split(), listed.split()) == (["tracking"], [])
     assert len(capsys.readouterr().out.strip().splitlines()[-len(runner.names()) :]) == len(runner.names())
+
+
+def test_only_named_data_sets_run(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runner, "run_in_fresh_process", lambda name, data, part="": asked.append(list(data)) or [])
+    runner.run("small_fit", "50 x 10, rbf, 2,")
+    runner.run("exact_fit", "2000")
+    runner.run("small_fit", "no such data")
+    assert asked == [[f"50 x 10, rbf, 2, {work}" for work in ("fit", "fit_transform", "transform")], ["usps 2000"]]
+
+
+@pytest.mark.parametrize(("patience", "expected"), [(np.inf, 5), (1e9, 5), (1e-9, 2)])
+def test_slow_solvers_have_fewer_rounds_but_two_at_least(patience, expected):
+    solvers = [Solver("ours", lambda data: lambda: sum(range(1000)))]
+    objective = Objective("o", "how long?", {"d": list}, solvers, rounds=5, patience=patience)
+    assert len(runner.measure(objective, "d", solvers)[0].seconds) == expected
 
 
 def test_nothing_but_the_suite_is_in_the_folder():

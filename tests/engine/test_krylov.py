@@ -500,6 +500,14 @@ def test_arpack_that_misses_a_copy_is_found_out():
     assert found is None or found[0] == pytest.approx([2.0, 2.0])
 
 
+@pytest.mark.parametrize("low", [-1.9, -0.5, -0.05])
+def test_arpack_tells_of_a_negative_eigenvalue(low):
+    true = np.r_[2.0, 1.9, np.linspace(0.01, 0, 297), low]
+    values, _, lowest = leading_pairs_by_arpack(with_spectrum(true), 2, np.random.default_rng(0).uniform(-1, 1, 300))
+    assert_allclose(values, true[:2], rtol=1e-12)
+    assert low - 1e-12 <= lowest <= 0.9 * low
+
+
 def test_a_rough_operator_gives_a_start_and_changes_nothing_else():
     true = np.r_[np.linspace(3, 1, 30), np.linspace(0.5, 0, 270)]
     K = with_spectrum(true)

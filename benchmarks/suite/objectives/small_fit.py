@@ -2,4 +2,4 @@
 
 from benchmarks.suite.fit_grid import objective
 
-OBJECTIVE = objective("small_fit", (50, 100, 200, 300, 600, 1000, 1797), rounds=7)
+OBJECTIVE = objective("small_fit", (50, 100, 200, 300, 600, 1000, 1797), rounds=9)

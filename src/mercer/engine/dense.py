@@ -2,13 +2,15 @@
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
-from scipy.linalg.blas import dnrm2
+from scipy.linalg.blas import dnrm2, dsymv
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer.arrays import Array
 
 _PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
 _SEARCH_STEPS = 12  # and those that find a large one
+_ARPACK_BASIS = 24  # vectors, at least: enough to show a negative eigenvalue
+_UNIT = 1e-10  # by how much inner products of orthonormal vectors may be wrong
 _TINY = 1e-6  # ARPACK stops too early where eigenvalues are far below 1
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
@@ -41,7 +43,7 @@ def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROB
     With `known`, (n, r), these are the eigenvalues of the rest of K, beside eigenvectors that are known. Vectors are
     orthogonalised against the last two only: what is lost by that adds copies of converged values, which do no harm.
     """
-    n = len(K)
+    n, K = len(K), columnwise(K)
     steps = min(steps, n)
     negligible = 1e-12 * n * float(np.abs(K[0]).max() or 1.0)
     T = np.zeros((steps, steps))
@@ -52,7 +54,7 @@ def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROB
         if size:
             T[size, size - 1] = norm  # eigvalsh reads the lower triangle
             before *= norm
-        w = K @ q
+        w = dsymv(1.0, K, q)
         T[size, size] = q @ w
         w -= before
         w -= T[size, size] * q
@@ -67,23 +69,44 @@ def _beside(known: Array | None, w: Array) -> Array:
     return w if known is None else w - known @ (w @ known)
 
 
-class _Matrix(LinearOperator):  # type: ignore[misc]
-    """A matrix whose products reach ARPACK directly: the checks in between take as long as small products."""
+def columnwise(K: Array) -> Array:
+    """Return a symmetric matrix in the order of BLAS, which needs no copy where rows are contiguous."""
+    return np.asfortranarray(K.T)
 
-    def __init__(self, K: Array) -> None:
+
+class _Matrix(LinearOperator):  # type: ignore[misc]
+    """A symmetric matrix whose products reach ARPACK directly: the checks in between take as long as small products.
+
+    Products read half of the matrix. The first vectors and products are kept: they tell both ends of the spectrum.
+    """
+
+    def __init__(self, K: Array, kept: int) -> None:
         super().__init__(K.dtype, K.shape)
-        self._K = K
+        self._K = columnwise(K)
+        self._vectors, self._products = np.empty((2, kept, len(K)))
+        self._count = 0
 
     def matvec(self, x: Array) -> Array:
         """Return K x."""
-        return np.asarray(self._K.dot(x))
+        product = np.asarray(dsymv(1.0, self._K, x))
+        # ARPACK may begin with a vector that is not normalised yet
+        if self._count < len(self._vectors) and abs(x @ x - 1.0) < _UNIT:
+            self._vectors[self._count], self._products[self._count] = x, product
+            self._count += 1
+        return product
 
     _matvec = matvec
 
+    def lowest(self) -> float:
+        """Return the smallest Ritz value of the first vectors, as far as they are orthonormal."""
+        vectors = self._vectors[: self._count]
+        wrong = np.abs(np.tril(vectors @ vectors.T - np.eye(self._count))).max(axis=1, initial=0.0) > _UNIT
+        count = int(wrong.argmax()) if wrong.any() else self._count
+        T = vectors[:count] @ self._products[:count].T
+        return float(np.linalg.eigvalsh(T).min(initial=np.inf))
 
-def leading_pairs_by_arpack(
-    K: Array, n_pairs: int, start: Array, positive: bool = False
-) -> tuple[Array, Array, float] | None:
+
+def leading_pairs_by_arpack(K: Array, n_pairs: int, start: Array) -> tuple[Array, Array, float] | None:
     """Return the largest eigenvalues, descending, their vectors, and a bound of the smallest; None where ARPACK fails.
 
     ARPACK starts from one vector, from which it may find one eigenvector of several with the same eigenvalue. So the
@@ -92,12 +115,14 @@ def leading_pairs_by_arpack(
     scale = float(np.abs(np.diag(K)).max(initial=0.0))
     if scale < _TINY:
         return None
+    basis = min(len(K), max(2 * n_pairs + 1, _ARPACK_BASIS))
+    matrix = _Matrix(K, basis)
     try:
-        values, vectors = eigsh(_Matrix(K), n_pairs, which="LA", v0=start)
+        values, vectors = eigsh(matrix, n_pairs, which="LA", v0=start, ncv=basis)
     except ArpackError:  # for example, a zero matrix leaves ARPACK without a start vector
         return None
-    lowest, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS if positive else _PROBE_STEPS)
+    lowest, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS)
     if missed > values.min() + _MISSED * np.abs(values).max():
         return None
     order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order], min(lowest, float(values.min()))
+    return values[order], vectors[:, order], min(lowest, matrix.lowest(), float(values.min()))

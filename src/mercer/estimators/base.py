@@ -13,6 +13,7 @@ from mercer.errors import PreImageWarning, user_level
 from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.model_files import ModelFiles
+from mercer.estimators.parameter_checks import ParameterChecks
 from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.expansion.model import Expansion
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages
@@ -22,6 +23,7 @@ _BAD_PREIMAGE = 0.5  # of the mean squared distance from the mean
 
 class KernelDecomposition(
     KernelParameters,
+    ParameterChecks,
     ModelFiles,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]

@@ -201,8 +201,9 @@ class SymmetricTiles:
         return product, means[:, 0]
 
     def _products(self, factors: list[Array]) -> list[Array]:
-        """Return K V for several V, each in its own precision, with one visit of the tiles."""
+        """Return K V for several V, each in its own precision, with one visit of the tiles; the list is emptied."""
         rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
+        factors.clear()  # copies in another precision are not needed any more, and tiles need memory
         sums = [[[_aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:

@@ -21,8 +21,11 @@ from mercer.kernels.tiles import one_blas_thread
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted
 _ALL_ROWS = 64  # up to so many rows all eigenvalues cost less than a search for negative ones
-_ARPACK_ROWS = 128  # with fewer rows LAPACK needs less than a millisecond
-_ARPACK_SHARE = 16  # LAPACK is faster than ARPACK when more than a sixteenth of all pairs is wanted
+_ARPACK_ROWS = (250, 128)  # with fewer rows LAPACK is faster: positive kernels, and others, which need a search
+_ARPACK_SHARE = (
+    16,
+    20,
+)  # LAPACK is faster when more than such a share of all pairs is wanted: positive kernels, others
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
 _WIDEST_BLOCK = 32
@@ -113,17 +116,14 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
     """Return the leading eigenpairs of the whole matrix, by ARPACK where there are few of them, else by LAPACK."""
     K = operator.dense()
     n = len(K)
-    if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _arpack_share(options) <= n:
+    kind = 0 if options.positive else 1  # negative eigenvalues delay convergence
+    if options.solver == "auto" and n > _ARPACK_ROWS[kind] and n_pairs * _ARPACK_SHARE[kind] <= n:
         with one_blas_thread():  # several wait for each other at every product with one vector
-            found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n), options.positive)
+            found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n))
         if found is not None:
             return Spectrum(*found, "arpack", 1)
     with one_blas_thread() if n <= _ONE_THREAD_ROWS else nullcontext():
         return _lapack(K, n_pairs, options)
-
-
-def _arpack_share(options: EigenOptions) -> int:
-    return _ARPACK_SHARE if options.positive else 2 * _ARPACK_SHARE  # negative eigenvalues delay convergence
 
 
 def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:
