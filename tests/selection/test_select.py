@@ -182,9 +182,7 @@ def test_wrong_candidates_are_refused(candidates, error, message):
 
 
 def test_wrong_scalings_are_refused():
-    with pytest.raises(
-        ValueError, match="'soft' or 'variance' or False in 'standardize' for purpose='outliers'"
-    ):
+    with pytest.raises(ValueError, match="'soft' or 'variance' or False in 'standardize' for purpose='outliers'"):
         mercer.select(X, "outliers", candidates={"standardize": [0]})
 
 
