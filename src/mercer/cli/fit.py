@@ -24,11 +24,11 @@ def fit(
     out: Annotated[Path, typer.Option("--out", "-o", help="File for the model.")],
     method: Annotated[str, typer.Option(help=methods.overview())] = methods.AUTO,
     kernel: Annotated[str | None, typer.Option(help="rbf, poly, linear, sigmoid, cosine, ... (default: rbf)")] = None,
-    gamma: Annotated[str | None, typer.Option(help="A number, or median. (default: median with rbf)")] = None,
+    gamma: Annotated[str | None, typer.Option(help="A number, median, or select. (default: median with rbf)")] = None,
     degree: Annotated[float | None, typer.Option(help="Degree of the poly kernel.")] = None,
     coef0: Annotated[float | None, typer.Option(help="Constant of the poly and sigmoid kernels.")] = None,
     components: Annotated[
-        str | None, typer.Option(help="A number, a share of the variance such as 0.9, or all. (default: 10)")
+        str | None, typer.Option(help="A number, a share of the variance such as 0.9, select, or all. (default: 10)")
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -62,6 +62,7 @@ def fit(
         found = source.to_learn(data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing)
         trainer = Trainer(found, chunk_rows, scale, missing is options.Missing.mean)
         model = _trained(trainer, method, params, rows, seed)
+        _tell_selected(model, params)
         for hint in trainer.hints():
             console.say(hint)
         model.save(out)
@@ -79,6 +80,18 @@ def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | 
     if method == methods.AUTO:
         return trainer.by_size(estimator, lambda: _for_many(params, seed), methods.MANY)
     return trainer.by_chunks(estimator) if hasattr(estimator, "partial_fit") else trainer.at_once(estimator)
+
+
+def _tell_selected(model: Any, params: dict[str, Any]) -> None:
+    estimator = getattr(model, "estimator", model)
+    found = {"gamma": "gamma_", "n_components": "n_components_"}
+    told = [f"{name} = {getattr(estimator, kept):.6g}" for name, kept in found.items() if _selected(params, name)]
+    if told:
+        console.say(f"Selected: {', '.join(told)}.")
+
+
+def _selected(params: dict[str, Any], name: str) -> bool:
+    return isinstance(params.get(name), str) and params[name] == values.SELECT
 
 
 def _for_many(params: dict[str, Any], seed: int) -> Any:

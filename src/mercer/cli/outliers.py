@@ -9,12 +9,14 @@ import typer
 from mercer.arrays import Array
 from mercer.cli import console, methods, options, source, waiting
 from mercer.cli.project import Largest, open_kind
+from mercer.cli.python_line import written
 from mercer.cli.source import Source, labelled
 from mercer.io import writers
 from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import judge_rows
+from mercer.outliers.settings import SELECT
 
 MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
@@ -23,7 +25,8 @@ _COMPONENTS = 4  # as many as the detector takes if no method is given
 Method = Annotated[
     str,
     typer.Option(
-        help=f"auto: exact kernel PCA for up to {MANY:,} rows, landmarks for more; or a method of `mercer fit`."
+        help=f"auto: exact kernel PCA for up to {MANY:,} rows, landmarks for more; select: the kernel, components and "
+        "scaling that find pretended outliers best, as in `mercer select`; or a method of `mercer fit`."
     ),
 ]
 
@@ -88,11 +91,15 @@ def _learn(
     known, means = source.ready(known, learning)
     judge.estimator = _estimator(method, len(known), seed)
     source.fit(judge, known, known.values, learning.observers)
+    if method == SELECT:
+        console.say(f"Selected: {written(judge.estimator_)}.")
     return known, means
 
 
 def _estimator(method: str, n_rows: int, seed: int) -> Any:
     """Make the model of a method; None means the detector's default, which is exact."""
+    if method == SELECT:
+        return SELECT
     if method == methods.AUTO and n_rows > MANY:
         console.say(methods.choice_of_many(MANY))
         method = methods.LANDMARKS

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import mercer
-from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, track
+from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, select, track
 from mercer.errors import MercerError
 
 # Errors caused by data, files or parameters; any other error is a defect of this program.
@@ -72,6 +72,7 @@ def root(
 
 
 app.command("fit")(fit.fit)
+app.command("select")(select.select)
 app.command("transform")(project.transform)
 app.command("score")(project.score)
 app.command("outliers")(outliers.outliers)

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+SELECT = "select"
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -17,20 +18,20 @@ def value(text: str) -> Any:
         return text
 
 
-def components(text: str) -> int | float | None:
-    """Read a number of components, a share of the variance, or `all`."""
+def components(text: str) -> int | float | str | None:
+    """Read a number of components, a share of the variance, `select` or `all`."""
     parsed = None if text.lower() == "all" else value(text)
-    if parsed is None or isinstance(parsed, int | float):
+    if parsed is None or parsed == SELECT or isinstance(parsed, int | float):
         return parsed
-    raise ValueError(f"--components is {text!r}; give a number such as 10, a share such as 0.9, or all.")
+    raise ValueError(f"--components is {text!r}; give a number such as 10, a share such as 0.9, select, or all.")
 
 
 def gamma(text: str) -> float | str | None:
-    """Read a kernel width: a number, `median`, or none for 1 / number of columns."""
+    """Read a kernel width: a number, `median`, `select`, or none for 1 / number of columns."""
     parsed = value(text)
-    if parsed is None or parsed == "median" or isinstance(parsed, int | float):
+    if parsed is None or parsed in ("median", SELECT) or isinstance(parsed, int | float):
         return float(parsed) if isinstance(parsed, int) else parsed
-    raise ValueError(f"--gamma is {text!r}; give a number such as 0.1, median, or none.")
+    raise ValueError(f"--gamma is {text!r}; give a number such as 0.1, median, select, or none.")
 
 
 def settings(pairs: Iterable[str]) -> dict[str, Any]:

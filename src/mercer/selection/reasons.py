@@ -1,5 +1,7 @@
 """The reason of a choice in words."""
 
+import math
+
 from mercer.criteria.judged import Judged
 
 _NOTHING = 0.005  # a share of the variation that is told as 0 %
@@ -17,7 +19,7 @@ def reason(judged: Judged, purpose: str, n_rows: int) -> str:
     candidate, best = judged.candidate, _best_of_family(judged)
     what = str(candidate)
     who = "it" if best == judged.chosen else f"with {_counted(judged.candidates[best].n_components)} it"
-    text = f"{what[0].upper()}{what[1:]}: {who} {_DID[purpose].format(score=_shown(judged, best))}."
+    text = f"{what[0].upper()}{what[1:]}: {who} {_DID[purpose].format(score=_rounded_down(_shown(judged, best)))}."
     if candidate.family.standardize is not False:
         text += f" Columns are scaled (standardize={candidate.family.standardize!r})."
     return text + _beside_linear(judged, purpose, best) + _notes(judged, n_rows)
@@ -50,6 +52,11 @@ def _beside_linear(judged: Judged, purpose: str, best: int) -> str:
 def _shown(judged: Judged, i: int) -> float:
     """Return a score as it is told: one below 0 is as useless as 0."""
     return max(float(judged.scores[i]), 0.0)
+
+
+def _rounded_down(score: float) -> float:
+    """Return whole percents that are not more than the score: 99.5 % is not told as 100 %."""
+    return math.floor(100.0 * score + 1e-6) / 100.0
 
 
 def _counted(number: int) -> str:

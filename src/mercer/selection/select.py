@@ -91,12 +91,25 @@ def select(
     'rbf'
     >>> clean = mercer.denoise(noisy, found.estimator)
     """
+    settings = {"candidates": candidates, "random_state": random_state, "seconds": seconds}
+    return compared(X, purpose, Channel(progress_observers(verbose)), **settings)
+
+
+def compared(
+    X: Any,
+    purpose: str,
+    channel: Channel,
+    *,
+    candidates: Mapping[str, Sequence[Any]] | None = None,
+    random_state: Any = None,
+    seconds: float | None = None,
+) -> Selection:
+    """Return what `select` does, and tell the channel about each kernel."""
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}; got {purpose!r}.")
     how = PURPOSES[purpose]
     grid, watch = grid_of(purpose, how.grid, candidates), Watch(_checked_seconds(seconds))
     rows = _checked(X, purpose)
-    channel = Channel(progress_observers(verbose))
     judged: Judged = how.judge(
         rows,
         grid,

@@ -1,0 +1,142 @@
+"""`mercer select`: which kernel, how wide, and how many components suit the rows of a file."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from mercer.arrays import Array
+from mercer.cli import console, options, source, waiting
+from mercer.cli.python_line import imports, written
+from mercer.cli.source import Source
+from mercer.events import Channel
+from mercer.io import writers
+from mercer.io.readers import drawn
+from mercer.selection.result import Selection
+from mercer.selection.select import compared
+
+_SHOWN = 5  # candidates
+_TEXTS, _WHOLES = ("kernel", "standardize"), ("n_components", "chosen")
+_NUMBERS = ("gamma", "width", "score", "standard_error")
+_CHUNK = 4096
+
+
+class Purpose(StrEnum):
+    """What the model is for."""
+
+    reconstruction = "reconstruction"
+    denoising = "denoising"
+    features = "features"
+    outliers = "outliers"
+
+
+def select(
+    data: options.Data,
+    purpose: Annotated[Purpose, typer.Option(help="What the model is for.")] = Purpose.reconstruction,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="File for all candidates, or -.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="A picture: scores over the width of the kernel.")] = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    ids: Annotated[
+        str | None, typer.Option("--id", metavar="A,B,...", help="Columns that name the rows: left out.")
+    ] = None,
+    times: Annotated[
+        str | None, typer.Option("--time", metavar="A,B,...", help="Columns that date the rows: left out.")
+    ] = None,
+    missing: options.MissingCells = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Draw this number of rows at random first.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed for drawing rows, hidden cells and pretended outliers.")] = 0,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Time after which no further kernel is tried. (default: all are)")
+    ] = None,
+    verbose: options.Verbose = False,
+) -> None:
+    """Choose the kernel, its width and the number of components for the rows of a file, without labels.
+
+    Of more than 500 rows, 500 random ones are looked at.
+    """
+    _check_targets(out, plot)
+    with waiting.watch(verbose, out) as observers:
+        learning = source.to_learn(
+            data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing
+        )
+        X = _rows(learning, rows, seed)
+        found = compared(X, str(purpose), Channel(observers), random_state=seed, seconds=seconds)
+    records = found.table if isinstance(found.table, list) else found.table.to_dict("records")
+    if out is not None:
+        _write(out, records)
+    if plot is not None:
+        found.plot().savefig(plot, dpi=120)
+        console.say(f"The picture is {plot}.")
+    if out != "-":
+        _show(found, records, data)
+
+
+def _check_targets(out: str | None, plot: Path | None) -> None:
+    """Fail before the work starts if a file cannot be written."""
+    if out is not None and out.endswith(".npy"):
+        raise ValueError("Candidates hold texts, which an .npy file cannot; write .csv, .parquet or .jsonl.")
+    if out not in (None, "-"):
+        writers.check_target(str(out))
+    if plot is not None and not plot.parent.is_dir():
+        raise FileNotFoundError(f"The folder {plot.parent} does not exist; create it first.")
+
+
+def _rows(learning: Source, rows: int | None, seed: int) -> Array:
+    known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
+    known, _ = source.ready(known, learning)
+    return np.asarray(known.values)
+
+
+def _write(out: str, records: list[dict[str, Any]]) -> None:
+    """Write all candidates, the best first; gamma and width are nan for kernels without them."""
+    texts = tuple(np.array([str(record[name]) for record in records]) for name in _TEXTS)
+    wholes = tuple(np.array([int(record[name]) for record in records]) for name in _WHOLES)
+    numbers = [[np.nan if record[name] is None else record[name] for name in _NUMBERS] for record in records]
+    labelled = writers.Labelled((*texts, *wholes), np.array(numbers, float))
+    writers.write(out, [labelled], [*_TEXTS, *_WHOLES, *_NUMBERS])
+
+
+def _show(found: Selection, records: list[dict[str, Any]], data: str) -> None:
+    """Print the reason, the best candidates, and how to use the choice."""
+    console.out.print(found.why, soft_wrap=True, highlight=False, markup=False)
+    scaled = any(record["standardize"] is not False for record in records)
+    grid = console.grid("kernel", "gamma", "components", *(["scaling"] if scaled else []), "score", "+-", "")
+    best = records[:_SHOWN]
+    for record in best if any(record["chosen"] for record in best) else [*best, *_chosen(records)]:
+        gamma = record["gamma"]
+        scaling = [str(record["standardize"] or "none")] if scaled else []
+        grid.add_row(
+            record["kernel"],
+            "" if gamma is None or np.isnan(gamma) else f"{gamma:.4g}",
+            str(record["n_components"]),
+            *scaling,
+            f"{record['score']:.3f}",
+            f"{record['standard_error']:.3f}",
+            "chosen" if record["chosen"] else "",
+        )
+    console.show(f"The best of {len(records)} candidates; score: {found.measured}", grid)
+    _show_use(found, _chosen(records)[0], data)
+
+
+def _chosen(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [record for record in records if record["chosen"]]
+
+
+def _show_use(found: Selection, record: dict[str, Any], data: str) -> None:
+    """Print the choice as Python, and as a command."""
+    for line in (*imports(found.estimator), f"model = {written(found.estimator)}"):
+        console.out.print(line, soft_wrap=True, highlight=False, markup=False)
+    console.say(f"On the command line: {_command(found.purpose, record, data)}")
+
+
+def _command(purpose: str, record: dict[str, Any], data: str) -> str:
+    """Return the command that uses the choice."""
+    if purpose == "outliers":
+        return f"mercer outliers {data} --method select"
+    gamma = "" if record["kernel"] == "linear" else f" --gamma {record['gamma']!r}"
+    scale = "" if record["standardize"] is False else f" --scale {record['standardize']}"
+    kernel = f"--kernel {record['kernel']}{gamma} --components {record['n_components']}"
+    return f"mercer fit {data} -o model.mercer {kernel}{scale}"
