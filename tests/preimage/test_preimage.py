@@ -304,7 +304,7 @@ def test_gamma_zero_and_no_components_are_answered():
 def test_weights_without_reach_leave_the_row_where_it_is():
     """Far from every point all kernel values are zero: there is no direction, and no division by zero."""
     points = cloud(39, 5, 2)
-    hill = mika._hill(fitted(points, RBF(1.0), 2)[0], points.mean(axis=0))
+    hill = mika.hill_of(fitted(points, RBF(1.0), 2)[0], points.mean(axis=0))
     height, step = hill.look(np.full((1, 2), 1e4), np.ones((1, 5)))
     assert height[0] == 0.0
     np.testing.assert_array_equal(step, 0.0)

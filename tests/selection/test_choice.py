@@ -125,12 +125,12 @@ def test_difficult_rows_are_answered_without_warnings_and_left_as_they_are(purpo
     X = change(curve(70))
     before = X.copy()
     found = mercer.select(X, purpose, random_state=0)
-    found.estimator.fit(X)
+    assert not recwarn.list
     assert np.isfinite(found.table["score"]).all()
     assert found.table["score"].max() <= 1 + 1e-9
     assert_array_equal(X, before)
-    inside = [str(w.message) for w in recwarn.list if "NoAlarm" not in type(w.message).__name__]
-    assert not inside
+    fitted = found.estimator.fit(X)  # a detector may warn here, for example of few rows
+    assert fitted.n_features_in_ == X.shape[1]
 
 
 def test_a_constant_column_changes_nothing():

@@ -85,7 +85,7 @@ def test_without_pandas_the_table_is_a_list(monkeypatch):
     assert isinstance(found.table, list)
     assert list(found.table[0]) == COLUMNS
     assert [row["score"] for row in found.table] == whole.table["score"].tolist()
-    assert found.plot().axes[0].get_title(loc="left").startswith("Settings for reconstruction: rbf, gamma =")
+    assert found.plot().axes[0].get_title(loc="left").startswith("Settings for reconstruction: linear, ")
 
 
 def test_data_frames_and_lists_are_rows_too():
