@@ -171,7 +171,7 @@ def test_cross_validation_scores_a_pipeline():
 @pytest.mark.parametrize(
     ("model", "rows", "error", "message"),
     [
-        (KernelPCA(2, kernel="precomputed").fit(X @ X.T), X @ X.T, ValueError, "there are no rows"),
+        (KernelPCA(2, kernel="precomputed").fit(X @ X.T), X @ X.T, AttributeError, "no attribute 'score'"),
         (KernelPCA(1).fit(X[:, :1]), X[:, :1], ValueError, "With one feature there is nothing"),
         (KernelPCA(2).fit(X), sparse.csr_array(X), TypeError, "score needs dense rows"),
         (KernelPCA(2).fit(sparse.csr_array(X)), X, TypeError, "score needs dense rows"),

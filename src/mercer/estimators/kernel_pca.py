@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, Points, is_sparse
@@ -32,6 +33,13 @@ from mercer.solvers.exact.fit import Fit, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
 
 _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
+
+
+def _has_rows(estimator: Any) -> bool:
+    """Tell whether there are rows whose cells can be hidden; scikit-learn shows `score` only then."""
+    if estimator._precomputed:
+        raise AttributeError("score hides cells of rows; with kernel='precomputed' there are no rows.")
+    return True
 
 
 class KernelPCA(KernelDecomposition):
@@ -300,6 +308,7 @@ class KernelPCA(KernelDecomposition):
         self.fit(X, **params)
         return self._training_scores().astype(self._output_dtype, copy=False)
 
+    @available_if(_has_rows)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variation of hidden cells that the model predicts; higher is better.
 
@@ -327,8 +336,10 @@ class KernelPCA(KernelDecomposition):
             If the model is not fitted yet.
         TypeError
             If X or the training rows are sparse.
+        AttributeError
+            If the kernel is precomputed: there are no rows whose cells could be hidden.
         ValueError
-            If the kernel is precomputed, if there is only one feature, or if X does not match the training rows.
+            If there is only one feature, or if X does not match the training rows.
 
         Examples
         --------
@@ -340,8 +351,6 @@ class KernelPCA(KernelDecomposition):
         True
         """
         check_is_fitted(self)
-        if self._precomputed:
-            raise ValueError("score hides cells of rows; with kernel='precomputed' there are no rows.")
         rows = self._check(X)
         if is_sparse(rows) or is_sparse(self.X_fit_):
             raise TypeError("score needs dense rows, because it hides single cells. Pass X.toarray().")

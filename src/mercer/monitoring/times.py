@@ -17,9 +17,10 @@ def times_of(X: Any) -> Any:
     """
     index: Any = getattr(X, "index", None)
     index = index.to_timestamp() if hasattr(index, "to_timestamp") else index
-    if getattr(getattr(index, "dtype", None), "kind", "") != "M":
+    index = index.tz_convert(None) if getattr(index, "tz", None) is not None else index
+    values: Any = getattr(index, "values", None)
+    if getattr(getattr(values, "dtype", None), "kind", "") != "M":
         return None
-    values = (index if index.tz is None else index.tz_convert(None)).to_numpy()
     if np.isnat(values).any():
         raise ValueError("The index of X holds times that are missing (NaT). Drop these rows or fill in the times.")
     found = values.astype("datetime64[ns]").astype(np.int64)
