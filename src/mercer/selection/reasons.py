@@ -13,6 +13,8 @@ _DID = {
     "outliers": "has a mean rank of {score:.2f} (1: always the best) in finding pretended outliers",
 }
 
+_CLEAN = " If outliers are among these rows, the default detector is on average as good."  # docs/selection.md
+
 
 def reason(judged: Judged, purpose: str, n_rows: int) -> str:
     """Return two sentences, and further ones where columns are scaled or not everything was looked at."""
@@ -22,7 +24,7 @@ def reason(judged: Judged, purpose: str, n_rows: int) -> str:
     text = f"{what[0].upper()}{what[1:]}: {who} {_DID[purpose].format(score=_rounded_down(_shown(judged, best)))}."
     if candidate.family.standardize is not False:
         text += f" Columns are scaled (standardize={candidate.family.standardize!r})."
-    return text + _beside_linear(judged, purpose, best) + _notes(judged, n_rows)
+    return text + _beside_linear(judged, purpose, best) + _notes(judged, purpose, n_rows)
 
 
 def _best_of_family(judged: Judged) -> int:
@@ -63,8 +65,8 @@ def _counted(number: int) -> str:
     return f"{number} component{'' if number == 1 else 's'}"
 
 
-def _notes(judged: Judged, n_rows: int) -> str:
-    text = ""
+def _notes(judged: Judged, purpose: str, n_rows: int) -> str:
+    text = _CLEAN if purpose == "outliers" else ""
     if judged.n_rows < n_rows:
         text += f" {judged.n_rows:,} of {n_rows:,} rows were looked at."
     if judged.skipped:

@@ -45,7 +45,8 @@ def select(
         What the model is for. "reconstruction" and "denoising": rows are recovered from their scores, and noise that is
         independent from cell to cell is left out; both use the same criterion. "features": scores are the input of
         another method; the kernel is chosen by the same criterion, with as many components as there are candidates for,
-        since later methods can ignore what they do not need. "outliers": a `KernelOutlierDetector`.
+        since later methods can ignore what they do not need. "outliers": a `KernelOutlierDetector`, for rows without
+        outliers; with outliers among the rows, the choice is on average not better than the default.
     candidates : mapping or None, default=None
         What to compare, by lists for some of the keys "kernel" ("linear", "rbf", and "poly" for outliers), "width"
         (multiples of the gamma of the median distance), "gamma" (instead of widths), "n_components" and, for features
