@@ -11,12 +11,12 @@ from mercer.cli import console, methods, options, source, waiting
 from mercer.cli.project import Largest, open_kind
 from mercer.cli.python_line import written
 from mercer.cli.source import Source, labelled
+from mercer.criteria.judged import SELECT
 from mercer.io import writers
 from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import judge_rows
-from mercer.outliers.settings import SELECT
 
 MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096

@@ -27,8 +27,7 @@ from mercer.preimage.mika import Hill, hill_of
 BoolArray = npt.NDArray[np.bool_]
 
 _SHARE = 0.2  # of the cells are hidden
-_ROUNDS = 3  # projections of a row whose hidden cells are filled
-_STEPS = 1  # of the fixed-point iteration in each of them; more change little
+_ROUNDS = 3  # projections of a row whose hidden cells are filled, with one step of the fixed point each
 _LARGEST_GAMMA = 1e30  # for rows of size 1; with any larger one all kernel values are 0 in float32, too
 _ROUNDING = 1e-12  # share of the size of the rows; what varies less is constant
 _RIDGE = 1e-9  # beside the unit length of the axes: only so that as many components as known cells do not fail
@@ -104,8 +103,7 @@ def _by_fixed_point(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArr
             values = hill.blocks.against(np.where(hidden, found, rows))
             scores = values @ expansion.coef.T.astype(np.float32) - expansion.offset
         weights = expansion.reconstruct(scores * used).astype(np.float32)
-        for _ in range(_STEPS):
-            found = found + hill.look(found, weights)[1]
+        found = found + hill.look(found, weights)[1]
     return np.asarray(found.reshape(len(counts), *X.shape).astype(np.float64) * unit + origin)
 
 

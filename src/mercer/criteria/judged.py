@@ -11,6 +11,10 @@ from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family
 from mercer.kernels.tiles import available_threads, one_blas_thread
 
+SELECT = "select"  # the value of a parameter that is to be selected
+FEWEST_ROWS = 20  # with fewer rows settings cannot be compared
+STAGE = "kernels compared"  # what progress displays show
+
 Told = Callable[[int, int], None]
 _Found = TypeVar("_Found")
 _FEWEST = 2  # families that are tried even if the time is over

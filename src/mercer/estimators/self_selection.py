@@ -7,12 +7,9 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse
 from mercer.criteria.candidates import COUNTS, WIDTHS, Grid
 from mercer.criteria.cell_choice import judge_by_cells
+from mercer.criteria.judged import FEWEST_ROWS, SELECT, STAGE
 from mercer.events import Channel
 from mercer.kernels.resolve import resolve_gamma
-
-SELECT = "select"
-_FEWEST_ROWS = 20
-_STAGE = "kernels compared"
 
 
 def wants_selection(gamma: Any, n_components: Any) -> bool:
@@ -42,7 +39,7 @@ def selected(
     else:
         grid = Grid(("rbf",), counts=counts, gammas=(resolve_gamma(gamma, rows),))
     rng = np.random.RandomState(0) if seed is None else seed
-    judged = judge_by_cells(rows, grid, rng, tell=lambda step, total: channel.emit(_STAGE, step, total))
+    judged = judge_by_cells(rows, grid, rng, tell=lambda step, total: channel.emit(STAGE, step, total))
     keep = judged.candidate.n_components if _is_select(n_components) else n_components
     return keep, resolve_gamma(gamma, rows) if kernel == "linear" else judged.candidate.gamma
 
@@ -55,9 +52,9 @@ def _checked(X: Points, kernel: Any) -> Array:
         )
     if is_sparse(X):
         raise TypeError("'select' needs dense rows, because it hides single cells. Pass X.toarray() or numbers.")
-    if X.shape[0] < _FEWEST_ROWS or X.shape[1] < 2:
+    if X.shape[0] < FEWEST_ROWS or X.shape[1] < 2:
         raise ValueError(
-            f"'select' needs at least {_FEWEST_ROWS} rows and 2 columns; got n_samples = {X.shape[0]}, "
+            f"'select' needs at least {FEWEST_ROWS} rows and 2 columns; got n_samples = {X.shape[0]}, "
             f"n_features = {X.shape[1]}. Pass numbers for gamma and n_components."
         )
     if (X[0] == X).all():

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
+from mercer.criteria.judged import SELECT
 from mercer.errors import SerialRowsWarning
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
@@ -21,7 +22,7 @@ from mercer.outliers.fitting import FittedModels, Fitting
 from mercer.outliers.folds import contiguous_folds, gap_of
 from mercer.outliers.scores import score_model
 from mercer.outliers.serial import looks_serial
-from mercer.outliers.settings import SELECT, Settings, selected
+from mercer.outliers.settings import Settings, selected
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers

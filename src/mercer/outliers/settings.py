@@ -7,14 +7,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Grid
+from mercer.criteria.judged import FEWEST_ROWS, STAGE
 from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.estimators.chosen import kernel_pca
 from mercer.events import Channel
 
-SELECT = "select"
 GRID = Grid(("linear", "poly", "rbf"), scalings=("soft", "variance", False))
-_FEWEST_ROWS = 20
-_STAGE = "kernels compared"
 
 
 @dataclass(frozen=True)
@@ -33,10 +31,10 @@ def settings_of(candidate: Candidate) -> Settings:
 
 def selected(X: Array, rng: np.random.RandomState, channel: Channel) -> Settings:
     """Return the settings that find pretended outliers among these rows best."""
-    if len(X) < _FEWEST_ROWS or (X[0] == X).all():
+    if len(X) < FEWEST_ROWS or (X[0] == X).all():
         raise ValueError(
-            f"estimator='select' needs at least {_FEWEST_ROWS} rows that are not all equal; got n_samples = {len(X)}. "
+            f"estimator='select' needs at least {FEWEST_ROWS} rows that are not all equal; got n_samples = {len(X)}. "
             "Leave estimator=None, or pass a decomposition."
         )
-    judged = judge_by_outliers(X, GRID, rng, tell=lambda step, total: channel.emit(_STAGE, step, total))
+    judged = judge_by_outliers(X, GRID, rng, tell=lambda step, total: channel.emit(STAGE, step, total))
     return settings_of(judged.candidate)

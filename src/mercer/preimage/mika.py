@@ -49,12 +49,11 @@ def mika(
     n_neighbors: int = 10,
     max_iter: int = 200,
     tol: float = 1e-6,
-    start: Array | None = None,
 ) -> Array:
     """Return pre-images for the Gaussian kernel, never farther from P than the anchor they start from.
 
-    Each row starts at the best of its `n_neighbors` nearest anchors, or at its row of `start`, and stops when a step is
-    shorter than `tol` kernel widths, or makes no progress, or after `max_iter` evaluations of the function.
+    Each row starts at the best of its `n_neighbors` nearest anchors, and stops when a step is shorter than
+    `tol` kernel widths, or makes no progress, or after `max_iter` evaluations of the function.
     """
     kernel = expansion.kernel
     if not isinstance(kernel, RBF):
@@ -65,8 +64,7 @@ def mika(
     origin = kernel.origin(expansion.points)
     hill = hill_of(expansion, origin)
     shift = 0.0 if origin is None else origin
-    start = best_start(expansion, scores, anchors, n_neighbors) if start is None else start
-    Z = (start - shift).astype(hill.blocks.dtype)
+    Z = (best_start(expansion, scores, anchors, n_neighbors) - shift).astype(hill.blocks.dtype)
     length = tol / np.sqrt(2.0 * kernel.gamma) if kernel.gamma > 0 else np.inf
 
     def work(_: int, rows: slice) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, is_sparse
-from mercer.criteria.judged import Judged, Watch
+from mercer.criteria.judged import FEWEST_ROWS, STAGE, Judged, Watch
 from mercer.estimators.validation import generator
 from mercer.events import Channel
 from mercer.progress import observers as progress_observers
@@ -16,9 +16,6 @@ from mercer.selection.given import grid_of
 from mercer.selection.purposes import PURPOSES
 from mercer.selection.reasons import reason
 from mercer.selection.result import Selection, table_of
-
-FEWEST_ROWS = 20
-_STAGE = "kernels compared"
 
 
 def select(
@@ -116,7 +113,7 @@ def compared(
         grid,
         generator(random_state),
         watch=watch,
-        tell=lambda step, total: channel.emit(_STAGE, step, total),
+        tell=lambda step, total: channel.emit(STAGE, step, total),
     )
     estimator = how.estimator(judged.candidate)
     return Selection(
