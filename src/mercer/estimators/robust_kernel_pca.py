@@ -30,7 +30,7 @@ from mercer.kernels.given import GivenKernel
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
-from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved
+from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved, resolved_by_plain
 from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace
 from mercer.solvers.robust.start import fit_from_start
 
@@ -275,8 +275,11 @@ class RobustKernelPCA(KernelDecomposition):
             points = self._landmark_map(kernel, X)
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
+        may_need_float64 = all_rows and X.dtype == np.float32
+        if may_need_float64 and not resolved_by_plain(space, r, self.psi, self.beta, self.xi):
+            space, may_need_float64 = self._all_rows(kernel, X, np.float64), False
         fit = self._solve(space, r, given)
-        if all_rows and X.dtype == np.float32 and not resolved(space, fit.psi):
+        if may_need_float64 and not resolved(space, fit.psi):
             space = self._all_rows(kernel, X, np.float64)
             fit = self._solve(space, r, given)
         self._keep(fit, space)

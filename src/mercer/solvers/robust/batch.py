@@ -71,6 +71,11 @@ def resolved(space: RowSpace, psi: Psi) -> bool:
     return psi.steepest * space.noise <= _STEADY
 
 
+def resolved_by_plain(space: RowSpace, r: int, name: str, beta: float | str, xi: float | str) -> bool:
+    """Predict `resolved` from the residuals of plain kernel PCA: one eigenproblem instead of those of the fit."""
+    return name == "none" or resolved(space, choose_psi(name, beta, xi, _plain(space, r).z, space.noise))
+
+
 def _settle(
     space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int
 ) -> tuple[Psi, Subspace | None, int]:
