@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA
-from mercer.engine.dense import extreme_ritz_values, leading_pairs, leading_pairs_by_arpack
+from mercer.engine.dense import extreme_ritz_values, leading_pairs, leading_pairs_by_arpack, pairs_and_lowest
 from mercer.engine.krylov import block_krylov
 from mercer.engine.spectrum import clean_eigenvalues, is_indefinite, orient, rounding_noise, thresholds
 from mercer.events import Channel, History
@@ -201,14 +201,51 @@ def test_lapack_pairs_of_a_near_identity(r):
     assert_eigenpairs(K, values, vectors, np.r_[np.ones(499), 0.0][:r], rtol=1e-12)
 
 
-@pytest.mark.parametrize("fault", ["few", "nan", "error"])
-def test_lapack_subset_faults_fall_back_to_the_full_solver(fault, monkeypatch):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [5, 30, 120])
+def test_the_smallest_eigenvalue_beside_the_leading_pairs(n, kind):
+    true = np.sort(spectra(n)[kind])[::-1]
+    K = with_spectrum(true)
+    for r in (1, n // 5, n // 2):
+        values, vectors, lowest = pairs_and_lowest(K.copy(), r)
+        assert_eigenpairs(K, values, vectors, true[:r], rtol=1e-12)
+        assert lowest == pytest.approx(true[-1], abs=1e-12 * np.abs(true).max())
+
+
+@pytest.mark.parametrize("fault", ["few", "nan", "code"])
+def test_faults_of_the_method_for_some_pairs_fall_back_to_all_pairs(fault, monkeypatch):
+    import mercer.engine.tridiagonal as tridiagonal
+
+    genuine = tridiagonal.dstemr
+
+    def faulty(*given):
+        found, values, vectors, code = genuine(*given)
+        changed = {"few": (found - 1, values, vectors, code), "nan": (found, values, vectors * np.nan, code)}
+        return changed.get(fault, (found, values, vectors, 3))
+
+    monkeypatch.setattr(tridiagonal, "dstemr", faulty)
+    true = 0.9 ** np.arange(50)
+    K = with_spectrum(true)
+    values, vectors = leading_pairs(K.copy(), 6)
+    assert_eigenpairs(K, values, vectors, true[:6], rtol=1e-12)
+
+
+def test_bisection_that_fails_falls_back_to_all_eigenvalues(monkeypatch):
+    import mercer.engine.tridiagonal as tridiagonal
+
+    monkeypatch.setattr(tridiagonal, "dstebz", lambda *given: (0, np.zeros(1), None, None, 1))
+    true = np.r_[0.9 ** np.arange(49), -0.2]
+    assert pairs_and_lowest(with_spectrum(true), 6)[2] == pytest.approx(-0.2)
+
+
+@pytest.mark.parametrize("fault", ["none", "few", "nan", "error"])
+def test_large_matrices_use_the_drivers_of_lapack(fault, monkeypatch):
     import mercer.engine.dense as dense
 
     genuine = dense.eigh
 
     def faulty(K, **options):
-        if "subset_by_index" not in options:
+        if "subset_by_index" not in options or fault == "none":
             return genuine(K, **options)
         if fault == "error":
             raise scipy.linalg.LinAlgError("no convergence")
@@ -216,10 +253,17 @@ def test_lapack_subset_faults_fall_back_to_the_full_solver(fault, monkeypatch):
         return (values[:1], vectors[:, :1]) if fault == "few" else (values, vectors * np.nan)
 
     monkeypatch.setattr(dense, "eigh", faulty)
-    true = 0.9 ** np.arange(50)
+    monkeypatch.setattr(dense, "_TRIDIAGONAL_ROWS", 10)
+    true = np.r_[0.9 ** np.arange(49), -0.2]
     K = with_spectrum(true)
-    values, vectors = leading_pairs(K.copy(), 6)
+    values, vectors, lowest = pairs_and_lowest(K.copy(), 6)
     assert_eigenpairs(K, values, vectors, true[:6], rtol=1e-12)
+    assert -0.2 - 1e-12 <= lowest <= -0.1
+
+
+def test_vectors_do_not_keep_a_whole_matrix_in_memory():
+    vectors = leading_pairs(with_spectrum(0.9 ** np.arange(60)), 3)[1]
+    assert vectors.base is None or vectors.base.size == vectors.size
 
 
 @pytest.mark.parametrize("low", [-5.0, -0.3, -0.01])

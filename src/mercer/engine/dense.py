@@ -6,6 +6,7 @@ from scipy.linalg.blas import dnrm2, dsymv
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer.arrays import Array
+from mercer.engine.tridiagonal import Tridiagonal
 
 _PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
 _SEARCH_STEPS = 12  # and those that find a large one
@@ -14,25 +15,43 @@ _UNIT = 1e-10  # by how much inner products of orthonormal vectors may be wrong
 _TINY = 1e-6  # ARPACK stops too early where eigenvalues are far below 1
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
+_TRIDIAGONAL_ROWS = 2000  # LAPACK's own driver for some pairs takes less memory, which counts from here on
 
 
 def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
-    """Return the largest eigenvalues, descending, and their vectors; K is overwritten.
+    """Return the largest eigenvalues, descending, and their vectors; K is overwritten."""
+    values, vectors, _ = pairs_and_lowest(K, n_pairs, lowest=False)
+    return values, vectors
 
-    The subset driver can fail, or return too few pairs for matrices near the identity. Then the full driver is used.
+
+def pairs_and_lowest(K: Array, n_pairs: int, *, lowest: bool = True) -> tuple[Array, Array, float]:
+    """Return the largest eigenvalues, descending, their vectors, and the smallest eigenvalue; K is overwritten.
+
+    Of large matrices, or if it is not asked for, the smallest eigenvalue is only bounded from above.
     """
     n = len(K)
-    if n_pairs * _ALL_SHARE < n:
-        kept = K.copy() if n <= 2000 else None  # a second try needs the matrix; large ones are not copied
-        try:
-            values, vectors = eigh(
-                K, subset_by_index=(n - n_pairs, n - 1), overwrite_a=kept is not None, check_finite=False
-            )
-            if len(values) == n_pairs and np.isfinite(vectors).all():
-                return values[::-1], vectors[:, ::-1]
-        except LinAlgError:
-            pass
-        K = K if kept is None else kept
+    if n_pairs * _ALL_SHARE >= n:
+        values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+        least = float(values.min(initial=np.inf))
+        return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs], least
+    if n <= _TRIDIAGONAL_ROWS:
+        form = Tridiagonal.of(K)
+        values, vectors = form.leading(n_pairs)
+        return values, vectors, form.lowest() if lowest else float(values[-1])
+    least = extreme_ritz_values(K)[0] if lowest else np.inf
+    values, vectors = _subset(K, n_pairs)
+    return values, vectors, min(least, float(values[-1]))
+
+
+def _subset(K: Array, n_pairs: int) -> tuple[Array, Array]:
+    """Return the leading pairs by LAPACK's driver for some pairs, or by the one for all where that fails."""
+    n = len(K)
+    try:
+        values, vectors = eigh(K, subset_by_index=(n - n_pairs, n - 1), check_finite=False)
+        if len(values) == n_pairs and np.isfinite(vectors).all():
+            return values[::-1], vectors[:, ::-1]
+    except LinAlgError:
+        pass
     values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
     return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs]
 

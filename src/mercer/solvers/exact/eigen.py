@@ -11,7 +11,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
-from mercer.engine.dense import extreme_ritz_values, leading_pairs, leading_pairs_by_arpack
+from mercer.engine.dense import leading_pairs_by_arpack, pairs_and_lowest
 from mercer.engine.krylov import KrylovResult, block_krylov
 from mercer.errors import user_level
 from mercer.events import SILENT, Channel
@@ -20,12 +20,8 @@ from mercer.kernels.tiles import one_blas_thread
 
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted
-_ALL_ROWS = 64  # up to so many rows all eigenvalues cost less than a search for negative ones
-_ARPACK_ROWS = (250, 128)  # with fewer rows LAPACK is faster: positive kernels, and others, which need a search
-_ARPACK_SHARE = (
-    16,
-    20,
-)  # LAPACK is faster when more than such a share of all pairs is wanted: positive kernels, others
+_ARPACK_ROWS = 250  # up to so many rows LAPACK is faster
+_ARPACK_SHARE = (16, 30)  # LAPACK is faster for a larger share of all pairs: positive kernels, and others
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
 _WIDEST_BLOCK = 32
@@ -117,7 +113,7 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
     K = operator.dense()
     n = len(K)
     kind = 0 if options.positive else 1  # negative eigenvalues delay convergence
-    if options.solver == "auto" and n > _ARPACK_ROWS[kind] and n_pairs * _ARPACK_SHARE[kind] <= n:
+    if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _ARPACK_SHARE[kind] <= n:
         with one_blas_thread():  # several wait for each other at every product with one vector
             found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n))
         if found is not None:
@@ -127,16 +123,7 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
 
 
 def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:
-    n = len(K)
-    if n_pairs == n or options.positive:
-        values, vectors = leading_pairs(K, n_pairs)
-        return Spectrum(values, vectors, float(values.min(initial=np.inf)), "dense", 1)
-    if n <= _ALL_ROWS:
-        values, vectors = leading_pairs(K, n)
-        return Spectrum(values[:n_pairs], vectors[:, :n_pairs], float(values.min(initial=np.inf)), "dense", 1)
-    lowest = extreme_ritz_values(K)[0]
-    values, vectors = leading_pairs(K, n_pairs)
-    return Spectrum(values, vectors, min(lowest, float(values.min(initial=np.inf))), "dense", 1)
+    return Spectrum(*pairs_and_lowest(K, n_pairs, lowest=not options.positive), "dense", 1)
 
 
 def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
