@@ -367,6 +367,9 @@ def test_auto_takes_lapack_for_small_problems_and_the_iteration_otherwise():
     assert choose_solver("auto", 5000, 5) == "krylov"
     assert choose_solver("auto", 5000, 10) == "krylov"  # no cliff at ten components
     assert choose_solver("auto", 5000, 4000) == "dense"
+    assert choose_solver("auto", 1797, 100) == "krylov"
+    assert choose_solver("auto", 1797, 100, positive=False) == "dense"
+    assert choose_solver("auto", 20_000, 700, positive=False) == "krylov"
     for solver in ("arpack", "randomized", "krylov", "dense"):
         assert choose_solver(solver, 50, 50) == "dense"
         assert choose_solver(solver, 5000, 5) == solver

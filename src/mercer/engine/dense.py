@@ -15,7 +15,7 @@ _UNIT = 1e-10  # by how much inner products of orthonormal vectors may be wrong
 _TINY = 1e-6  # ARPACK stops too early where eigenvalues are far below 1
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
-_TRIDIAGONAL_ROWS = 2000  # LAPACK's own driver for some pairs takes less memory, which counts from here on
+_TRIDIAGONAL_ROWS = 500  # for more, LAPACK's own driver for some pairs is as fast, and takes less memory
 
 
 def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ from mercer.kernels.user_given import Precomputed
 
 _HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32
 _SCORE_ERROR = 1e-6  # of scores, relative to the root mean square distance from the mean
+_MANY_VECTORS = 512
 _SMALL = 1e-12  # relative size below which a direction of the metric counts as absent
 
 
@@ -172,9 +173,13 @@ class Expansion:
         transposed = np.ascontiguousarray(weights.T, blocks.dtype)
 
         def work(rows: slice, block: Array) -> None:
-            out[rows] = block @ transposed
+            if block.dtype == out.dtype:
+                np.matmul(block, transposed, out=out[rows])
+            else:
+                out[rows] = block @ transposed
 
-        blocks.for_each_chunk(X, work, available_threads())
+        # products with many vectors take longer than kernel values, and BLAS uses threads for them by itself
+        blocks.for_each_chunk(X, work, available_threads() if len(weights) <= _MANY_VECTORS else 1)
         return out
 
     def project(self, X: Points) -> Array:

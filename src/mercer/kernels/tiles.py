@@ -129,6 +129,9 @@ class PointBlocks:
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
         slices = row_slices(n_rows(X), per_row, min(TILE_BYTES, memory_budget()) // threads)
+        if len(slices) > 1:
+            shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
+            slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))
         run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
 
 

@@ -19,9 +19,10 @@ from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
 
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
-_DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted
+_DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted,
+_INDEFINITE_SHARE, _INDEFINITE_ROWS = 32, 5000  # or more than this share, where negative eigenvalues delay convergence
 _ARPACK_ROWS = 250  # up to so many rows LAPACK is faster
-_ARPACK_SHARE = (16, 30)  # LAPACK is faster for a larger share of all pairs: positive kernels, and others
+_ARPACK_SHARE = (16, _INDEFINITE_SHARE)  # LAPACK is faster for a larger share of all pairs: positive kernels, others
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
 _WIDEST_BLOCK = 32
@@ -62,17 +63,18 @@ class Spectrum:
     n_iter: int
 
 
-def choose_solver(solver: str, n: int, n_pairs: int) -> str:
+def choose_solver(solver: str, n: int, n_pairs: int, positive: bool = True) -> str:
     """Resolve "auto": the whole matrix for small problems or many pairs, block Krylov on tiles otherwise."""
     if solver == "auto":
-        return "dense" if n <= _DENSE_ROWS or n_pairs * _DENSE_SHARE > n else "krylov"
+        share = _DENSE_SHARE if positive or n > _INDEFINITE_ROWS else _INDEFINITE_SHARE
+        return "dense" if n <= _DENSE_ROWS or n_pairs * share > n else "krylov"
     # ARPACK cannot find all pairs; a Krylov basis as wide as the matrix costs as much as the dense method
     return "dense" if n_pairs >= n or (solver == "krylov" and 2 * n_pairs > n) else solver
 
 
 def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel = SILENT) -> Spectrum:
     """Return the leading eigenpairs of the operator."""
-    solver = choose_solver(options.solver, operator.shape[0], n_pairs)
+    solver = choose_solver(options.solver, operator.shape[0], n_pairs, options.positive)
     if solver == "dense":
         return _dense(operator, n_pairs, options)
     with one_blas_thread():
