@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 import mercer
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"(?<![\w./<*-])\w+(?:/\w+)+(?:\.py|\.md)?(?![\w>*-])|\b\w+\.py\b")  # with a folder, or a module
 SNIPPETS = {
@@ -43,7 +43,7 @@ def prepared() -> dict[str, object]:
 
 def test_the_pages_have_snippets():
     assert len(SNIPPETS) >= 8
-    assert {name.split()[0] for name in SNIPPETS} >= {"README.md", "mutual_subspace.md", "denoising.md"}
+    assert {name.split()[0] for name in SNIPPETS} >= {"README.md", "images_faces_tracking.md", "preimages_denoising.md"}
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

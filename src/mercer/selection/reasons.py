@@ -13,7 +13,8 @@ _DID = {
     "outliers": "has a mean rank of {score:.2f} (1: always the best) in finding pretended outliers",
 }
 
-_CLEAN = " If outliers are among these rows, the default detector is on average as good."  # docs/selection.md
+# docs/guide/choosing_settings.md has the figures
+_CLEAN = " If outliers are among these rows, the default detector is on average as good."
 
 
 def reason(judged: Judged, purpose: str, n_rows: int) -> str:
