@@ -1,4 +1,4 @@
-"""What readers copy runs: every Python snippet of README and docs, the tables of README, and every example."""
+"""What readers copy runs: every Python snippet of README and docs, tables of code, examples, pictures of the guide."""
 
 import re
 import runpy
@@ -12,7 +12,8 @@ from sklearn.datasets import load_digits
 import mercer
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+README, START = ROOT / "README.md", ROOT / "docs" / "guide" / "start.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"(?<![\w./<*-])\w+(?:/\w+)+(?:\.py|\.md)?(?![\w>*-])|\b\w+\.py\b")  # with a folder, or a module
 SNIPPETS = {
@@ -43,7 +44,8 @@ def prepared() -> dict[str, object]:
 
 def test_the_pages_have_snippets():
     assert len(SNIPPETS) >= 8
-    assert {name.split()[0] for name in SNIPPETS} >= {"README.md", "images_faces_tracking.md", "preimages_denoising.md"}
+    guides = {page.name for page in (ROOT / "docs" / "guide").glob("*.md")}
+    assert {name.split()[0] for name in SNIPPETS} >= {"README.md", *guides} - {"which_estimator.md", "when_not.md"}
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
@@ -76,14 +78,16 @@ def test_snippet_runs_as_it_stands(name, tmp_path, monkeypatch):
     assert set(names) > set(prepared())
 
 
-def _second_column(heading: str) -> list[str]:
-    """The code in the second column of the table of README with this heading."""
-    table = PAGES[0].read_text().split(heading)[1].split("\n\n")[0]
+def _second_column(page: Path, heading: str) -> list[str]:
+    """The code in the second column of the table of a page with this heading."""
+    table = page.read_text().split(heading)[1].split("\n\n")[0]
     cells = [line.split("|")[2] for line in table.splitlines()[2:]]
     return [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
 
 
-@pytest.mark.parametrize("code", [c for c in _second_column("| you want | you write |") if "=" in c.split("(")[0]])
+@pytest.mark.parametrize(
+    "code", [c for c in _second_column(START, "| you want | you write |") if "=" in c.split("(")[0]]
+)
 def test_parameters_of_the_table_are_accepted(code, capsys):
     if "Wavelet" in code:
         pytest.importorskip("pywt")
@@ -93,7 +97,7 @@ def test_parameters_of_the_table_are_accepted(code, capsys):
 
 
 def test_every_way_back_of_the_table_works(rng):
-    [row] = [line for line in PAGES[0].read_text().splitlines() if line.startswith("| rows back from scores")]
+    [row] = [line for line in START.read_text().splitlines() if line.startswith("| rows back from scores")]
     X = rng.standard_normal((40, 3))
     methods = re.findall(r'"(\w+)"', row)
     assert set(methods) == {"auto", "mika", "kwok", "gradient", "exact", "ridge"}
@@ -108,10 +112,14 @@ def test_every_way_back_of_the_table_works(rng):
         assert residual.shape == (40,)
 
 
-@pytest.mark.parametrize("code", [c for c in _second_column("| for | there is | more |") if not c.startswith(".")])
-def test_tools_of_the_table_can_be_called(code):
+@pytest.mark.parametrize(
+    "code", [c for c in _second_column(README, "| for | there is | more |") if not c.startswith(".")]
+)
+def test_tools_of_the_table_can_be_called(code, tmp_path):
     names = {name: getattr(mercer, name) for name in mercer.__all__}
     given = prepared() | {"estimator": mercer.KernelPCA(3, kernel="rbf"), "mercer": mercer, "box": (20, 20, 24, 24)}
+    given["path"] = tmp_path / "model.mercer"
+    mercer.KernelPCA(2).fit(given["X"]).save(given["path"])
     assert eval(code, {**names, **given, "frame": given["frames"][0]}) is not None
 
 
@@ -126,3 +134,11 @@ def test_example_draws_without_data(path, tmp_path, monkeypatch):
     monkeypatch.setenv("MERCER_DATA", str(tmp_path / "no data"))
     runpy.run_path(str(path))["main"](str(tmp_path / "figure.png"))
     assert imread(tmp_path / "figure.png")[..., :3].std() > 0.01  # not a blank page
+
+
+def test_pictures_of_how_it_works_are_drawn_by_their_script(tmp_path):
+    script = runpy.run_path(str(ROOT / "docs" / "pictures" / "how_it_works.py"))
+    script["main"](str(tmp_path))
+    shown = re.findall(r"how_it_works/(\w+\.png)", (ROOT / "docs" / "guide" / "how_it_works.md").read_text())
+    assert shown == [f"{name}.png" for name in script["PICTURES"]]
+    assert all(imread(tmp_path / name)[..., :3].std() > 0.01 for name in shown)

@@ -1,0 +1,68 @@
+"""Every line `mercer ...` in README and in the pages of docs runs as it stands, against small files."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.image import imsave
+
+from commands import run
+from mercer import KernelOutlierDetector, ProcessMonitor
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_SHELL = {"", "sh", "bash", "console"}
+MADE_ELSEWHERE = {"watch", "serve", "reproduce", "demo"}  # these have their own tests: they go on, or take long
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """Return the words of each line of a page that calls `mercer`, without comments; a backslash joins lines."""
+    blocks = [text for language, text in _BLOCK.findall(page.read_text()) if language in _SHELL]
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    words = [shlex.split(line, comments=True) for line in lines if line.strip().startswith(("mercer ", "$ mercer "))]
+    found = [some[some.index("mercer") + 1 :] for some in words]
+    return [some for some in found if some[0] not in MADE_ELSEWHERE]
+
+
+WITH_COMMANDS = {page.name: commands for page in PAGES if (commands := commands_of(page))}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Path:
+    """The files that readers bring along: rows with a time and an id, models of them, images and frames."""
+    folder, rng = tmp_path_factory.mktemp("files"), np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((400, 4)) * [3, 2, 1, 1], columns=list("abcd"))
+    table["when"] = pd.date_range("2024-05-31", periods=400, freq="min").astype(str)
+    table["machine_id"] = "m1"
+    for name, rows in {"data": table[:150], "normal": table[:300], "new": table[300:], "today": table[300:]}.items():
+        rows.to_csv(folder / f"{name}.csv", index=False)
+    table[300:].to_parquet(folder / "new.parquet")
+    values = table[list("abcd")].to_numpy()
+    np.save(folder / "noisy.npy", values[300:])
+    run("fit", folder / "data.csv", "-o", folder / "model.mercer", "--components", 3)
+    KernelOutlierDetector(random_state=0).fit(table[:150][list("abcd")]).save(folder / "alarm.mercer")
+    ProcessMonitor(smoothing=1).fit(table[:300][list("abcd")]).save(folder / "plant.mercer")
+    picture = np.clip(np.kron(rng.uniform(size=(4, 4)), np.ones((10, 10))) + rng.normal(0, 0.1, (40, 40)), 0, 1)
+    imsave(folder / "in.png", picture, cmap="gray")
+    np.savez(folder / "frames.npz", frames=rng.uniform(0, 255, (4, 240, 320)))
+    return folder
+
+
+def test_pages_have_command_lines():
+    assert sum(map(len, WITH_COMMANDS.values())) >= 10
+    assert set(WITH_COMMANDS) >= {"outliers_alarms.md", "process_monitoring.md", "larger_than_memory.md"}
+
+
+@pytest.mark.parametrize("name", WITH_COMMANDS)
+def test_command_lines_of_a_page_run_one_after_the_other(name, files, tmp_path, monkeypatch):
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for words in WITH_COMMANDS[name]:
+        run(*words)
+        outputs = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-o", "--save", "--plot", "--out")]
+        assert all(Path(path).stat().st_size > 0 for path in outputs if path != "-"), words
