@@ -15,7 +15,7 @@ from mercer import KernelOutlierDetector, ProcessMonitor
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SHELL = {"", "sh", "bash", "console"}
 MADE_ELSEWHERE = {"watch", "serve", "reproduce", "demo"}  # these have their own tests: they go on, or take long
 

@@ -1,11 +1,21 @@
-"""Memory of one call."""
+"""Memory of one call, and its time on processors."""
 
 import gc
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.suite.plan import SelfTimed
+
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def on_processors(call: Callable[[], Any]) -> SelfTimed:
+    """Call, and count the seconds of all processors, so that other work on the machine counts little."""
+    start = time.process_time()
+    value = call()
+    return SelfTimed(time.process_time() - start, value)
 
 
 def resident_growth(call: Callable[[], Any]) -> float:

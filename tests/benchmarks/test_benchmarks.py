@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import benchmarks
 from benchmarks.__main__ import main
 from benchmarks.suite import report, runner
 from benchmarks.suite.data import load
+from benchmarks.suite.measure import on_processors
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
 from mercer import datasets
 
@@ -234,3 +236,9 @@ def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_pa
     (tmp_path / "bench").mkdir()
     report.write(tmp_path / "bench", {})
     assert "Against the peers" in page([tmp_path], tmp_path / "bench", tmp_path)
+
+
+def test_time_on_processors_does_not_count_waiting():
+    found = on_processors(lambda: time.sleep(0.2) or 7)
+    assert found.value == 7
+    assert 0 <= found.seconds < 0.2

@@ -1,6 +1,7 @@
 """Features for a classifier: kernel PCA, linear PCA, Nystroem, the columns as they are, and a forest without any."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.suite.data import load
+from benchmarks.suite.measure import on_processors
 from benchmarks.suite.plan import Objective, Solver
 from mercer import KernelPCA, LandmarkKernelPCA
 from mercer.kernels.resolve import median_gamma
@@ -43,14 +45,15 @@ def classified(make: Callable[[float], Any]) -> Any:
             steps = [make(median_gamma(learned)), StandardScaler(), LogisticRegression(max_iter=300)]
             return np.asarray(make_pipeline(*steps).fit(learned, classes).predict(judged))
 
-        return call
+        return partial(on_processors, call)
 
     return prepare
 
 
 def forest(case: Split) -> Any:
     learned, classes, judged, _ = case
-    return lambda: RandomForestClassifier(random_state=0, n_jobs=1).fit(learned, classes).predict(judged)
+    model = RandomForestClassifier(random_state=0, n_jobs=1)
+    return lambda: on_processors(lambda: model.fit(learned, classes).predict(judged))
 
 
 def exact(gamma: float) -> KernelPCA:

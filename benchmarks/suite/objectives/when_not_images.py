@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from benchmarks.suite.data import load
+from benchmarks.suite.measure import on_processors
 from benchmarks.suite.peers import need
 from benchmarks.suite.plan import Objective, Solver
 from mercer import PatchDenoiser
@@ -21,18 +22,18 @@ def camera(noise: float) -> Case:
 
 
 def by(denoiser: PatchDenoiser) -> Any:
-    return lambda case: lambda: denoiser.denoise(case[1])
+    return lambda case: partial(on_processors, partial(denoiser.denoise, case[1]))
 
 
 def non_local_means(case: Case) -> Any:
     denoise = need("skimage.restoration", "scikit-image").denoise_nl_means
     options: dict[str, Any] = {"patch_size": 5, "patch_distance": 6, "h": 0.8 * case[2], "sigma": case[2]}
-    return lambda: denoise(case[1], fast_mode=True, **options)
+    return lambda: on_processors(partial(denoise, case[1], fast_mode=True, **options))
 
 
 def wavelets(case: Case) -> Any:
     denoise = need("skimage.restoration", "scikit-image").denoise_wavelet
-    return lambda: denoise(case[1], sigma=case[2], rescale_sigma=True)
+    return lambda: on_processors(partial(denoise, case[1], sigma=case[2], rescale_sigma=True))
 
 
 OBJECTIVE = Objective(
