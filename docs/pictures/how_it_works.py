@@ -2,17 +2,20 @@
 
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 
 from mercer import KernelPCA
 
 GAMMA, COMPONENTS = 2.0, 14
 INNER, OUTER, GREY = "#c2571a", "#1f6f8b", "0.75"
 _SIDE = 2.9  # inches of one square picture
+_COLOURS_OF_A_FILE = 96
 
 
 def two_rings(n: int = 200, noise: float = 0.08, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -181,7 +184,10 @@ def main(folder: str) -> None:
     """Write all pictures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, draw in PICTURES.items():
-        draw().savefig(Path(folder) / f"{name}.png", dpi=110, bbox_inches="tight")
+        drawn = BytesIO()
+        draw().savefig(drawn, dpi=150, bbox_inches="tight")
+        few = Image.open(drawn).convert("RGB").quantize(_COLOURS_OF_A_FILE, dither=Image.Dither.NONE)
+        few.save(Path(folder) / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
