@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 export MERCER_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test test-slow lint bench papers results clean
+.PHONY: demo test test-slow lint docs docs-quick bench papers results clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Mercer needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -27,6 +27,20 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	@touch $@
+
+# Open build/site/index.html: no server is needed. The quick form shows the longer examples without their pictures.
+docs: $(VENV)/.docs
+	$(BIN)/python -m pytest -n 2 src/mercer tests/test_documents.py tests/site
+	$(BIN)/sphinx-build -b html -W --keep-going -q docs build/site
+	$(BIN)/python docs/extensions/built_site.py build/site
+
+docs-quick: $(VENV)/.docs
+	MERCER_DOCS=quick $(BIN)/sphinx-build -b html -W --keep-going -q docs build/quick-site
+	$(BIN)/python docs/extensions/built_site.py build/quick-site
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

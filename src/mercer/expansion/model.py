@@ -200,7 +200,7 @@ class Expansion:
         return typed
 
     def project_with_norm(self, X: Points, diagonal: Array | None = None) -> tuple[Array, Array]:
-        """Return scores and k'(x, x) = |phi(x) - mean|^2, computed together.
+        """Return scores and ``k'(x, x) = |phi(x) - mean|^2``, computed together.
 
         Parameters
         ----------

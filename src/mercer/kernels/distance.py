@@ -29,7 +29,7 @@ class RbfRows:
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """The Gaussian kernel k(x, y) = exp(-gamma |x - y|^2).
+    """The Gaussian kernel ``k(x, y) = exp(-gamma |x - y|^2)``.
 
     In terms of the standard deviation sigma of the Gaussian, gamma = 1 / (2 sigma^2).
 
@@ -214,7 +214,7 @@ class _PairwiseKernel(Kernel):
 
 @dataclass(frozen=True)
 class Laplacian(_PairwiseKernel):
-    """The Laplacian kernel k(x, y) = exp(-gamma |x - y|_1).
+    """The Laplacian kernel ``k(x, y) = exp(-gamma |x - y|_1)``.
 
     Parameters
     ----------

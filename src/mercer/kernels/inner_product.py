@@ -226,7 +226,7 @@ class Sigmoid(Kernel):
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
-    """The cosine kernel k(x, y) = x . y / (|x| |y|). It is 0 where a row is zero.
+    """The cosine kernel ``k(x, y) = x . y / (|x| |y|)``. It is 0 where a row is zero.
 
     Examples
     --------

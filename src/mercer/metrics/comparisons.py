@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 
 def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -> float:
-    """Return the distance of two clusterings of the same items, in nats: H(A | B) + H(B | A).
+    """Return the distance of two clusterings of the same items, in nats: ``H(A | B) + H(B | A)``.
 
     [guenter2006, sec. 5.3; Meila 2005]. It is 0 for equal clusterings, whatever the labels are called, and at most
     log n.

@@ -80,7 +80,7 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
 
 
 def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = None) -> float:
-    """Return how well scores reproduce the centred kernel matrix of X: || K' - Y Y^T ||_F.
+    """Return how well scores reproduce the centred kernel matrix of X: ``|| K' - Y Y^T ||_F``.
 
     [guenter2006, eq. 22]: E(A) = || K' - (A K')^T A K' ||_F, where the columns of A K' are the scores Y of the rows.
     K' is centred by the model's own mean, which for the training rows is their mean. Components that are not

@@ -24,7 +24,7 @@ def cosine_paths(
     title: str = "",
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw |cos| between estimated and true components against the rows read [huang2011, figures 1 and 2].
+    """Draw ``|cos|`` between estimated and true components against the rows read [huang2011, figures 1 and 2].
 
     There is one panel per component and one line per run. Short lines at the bottom mark outliers. A line has a gap
     where a value is not finite.
@@ -32,7 +32,7 @@ def cosine_paths(
     Parameters
     ----------
     runs : mapping of str to array-like of shape (m, r) or (m,)
-        The values of |cos| of each run: one row per time, one column per component.
+        The values of ``|cos|`` of each run: one row per time, one column per component.
     times : array-like of shape (m,)
         How many rows were read before each value.
     outliers : array-like of int, default=()

@@ -1,0 +1,101 @@
+"""The site: `make docs` builds it, `make docs-quick` without running the long examples."""
+
+import os
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]
+
+from mercer.version import __version__  # noqa: E402 - the folders above are needed first
+
+QUICK = os.environ.get("MERCER_DOCS") == "quick"
+
+project = "Mercer"
+author = "the Mercer developers"
+copyright = author
+version = release = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "extensions.mathml",
+    "extensions.linked_names",
+    "extensions.public_names",
+    "extensions.reference",
+    "extensions.command_line",
+    "extensions.papers",
+]
+if os.environ.get("MERCER_INTERSPHINX"):  # needs a network
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+nitpicky = True
+nitpick_ignore = [("py:class", "collections.abc.Callable")]  # of Python itself
+smartquotes = False  # quotes are often parts of code
+default_role = "literal"  # a public name becomes a link, see extensions/linked_names.py
+templates_path = ["templates"]
+exclude_patterns = ["extensions", "templates", "**/README.md"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+numpydoc_show_class_members = False
+numpydoc_attributes_as_param_list = True
+toc_object_entries_show_parents = "hide"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Mercer"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_logo = "static/logo.svg"
+html_favicon = "static/logo.svg"
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "Mercer"},
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {"index": []}
+
+LONG: tuple[str, ...] = ()  # examples that take more than some seconds; the quick site shows them without pictures
+_PATTERN = rf"/(?!{'|'.join(LONG) or '$'})\w+\.py$" if QUICK else r"\.py$"
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/gallery"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": _PATTERN,
+    "backreferences_dir": "reference/backreferences",
+    "doc_module": ("mercer",),
+    "reference_url": {"mercer": None},
+    "image_scrapers": ("extensions.figures.save_figures",),
+    "within_subsection_order": "FileNameSortKey",
+    "thumbnail_size": (640, 420),
+    "min_reported_time": 0,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "abort_on_example_error": False,
+    "parallel": 2,
+}

@@ -1,0 +1,1 @@
+"""What Sphinx needs for this site beyond its own extensions."""

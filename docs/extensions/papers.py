@@ -1,0 +1,56 @@
+"""The directive `papers`: every figure, table and claim of the works, and what our experiments do differently."""
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from papers.catalogue import KEYS, coverage, experiments, paper
+from papers.experiment import Experiment
+
+
+def markdown() -> str:
+    """Return the text of the page: one section per work."""
+    return "\n\n".join(_section(key) for key in KEYS)
+
+
+def _section(key: str) -> str:
+    rows = "\n".join(
+        f"| {one.item} | {_cell(one.what)} | {f'`{one.experiment}`' if one.experiment else ''} | {_cell(one.status)} |"
+        for one in coverage(key)
+    )
+    table = f"| item | what it shows | experiment | state |\n|---|---|---|---|\n{rows}"
+    notes = "\n\n".join(_notes(one) for one in experiments(key) if one.open_choices or one.differences)
+    return f"## {paper(key).title}\n\nKey: `{key}`.\n\n{table}\n\n{notes}"
+
+
+def _notes(one: Experiment) -> str:
+    parts = [f"### {one.title}"]
+    if one.open_choices:
+        parts.append("What the paper does not say, and what we do:\n\n" + _items(one.open_choices))
+    if one.differences:
+        parts.append("Where we differ on purpose, and why:\n\n" + _items(one.differences))
+    return "\n\n".join(parts)
+
+
+def _items(texts: tuple[str, ...]) -> str:
+    return "\n".join(f"- {_cell(text)}" for text in texts)
+
+
+def _cell(text: str) -> str:
+    for sign in "|*<_":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())
+
+
+class Papers(SphinxDirective):
+    """All works that are run again."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the sections."""
+        return self.parse_text_to_nodes(markdown(), allow_section_headings=True)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the directive."""
+    app.add_directive("papers", Papers)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

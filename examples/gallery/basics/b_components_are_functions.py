@@ -1,0 +1,30 @@
+"""
+Components are functions
+========================
+
+A component of kernel PCA gives every point of the plane a number, its score. The lines below connect points with
+equal scores: for PCA they are straight and parallel, for kernel PCA they follow the shape of the data.
+"""
+
+# %%
+# Three groups of rows with two features each.
+from sklearn.datasets import make_blobs
+
+from mercer import KernelPCA, plots
+
+X, _ = make_blobs(150, centers=[(-0.5, -0.2), (0.0, 0.6), (0.5, 0.0)], cluster_std=0.1, random_state=0)
+
+# %%
+# `mercer.plots.score_contours` draws one line of pictures per model. The linear kernel is PCA, and it has two
+# components only. With a Gaussian kernel the first two components separate the three groups, and the following ones
+# divide each group.
+models = {
+    "linear": KernelPCA(2, kernel="linear").fit(X),
+    "Gaussian": KernelPCA(2, kernel="rbf", gamma=10).fit(X),
+}
+figure = plots.score_contours(models, X, 2)
+
+# %%
+# There are as many components as rows, and not only as many as features. These are the first six of the Gaussian
+# kernel.
+figure = plots.score_contours({"": KernelPCA(6, kernel="rbf", gamma=10).fit(X)}, X, 6)
