@@ -29,7 +29,7 @@ GROUPS = (
     Group(
         "streams",
         "Learn from streams and from tables larger than memory",
-        "These classes have `partial_fit`, which takes the rows in chunks of any size. Memory does not grow with the rows.",
+        "These classes have `partial_fit`, which takes rows in chunks of any size. Memory does not grow with them.",
         ("mercer.LandmarkKernelPCA", "mercer.IncrementalKernelPCA", "mercer.HebbianKernelPCA", "mercer.HebbianPCA"),
     ),
     Group(
@@ -91,8 +91,8 @@ GROUPS = (
     Group(
         "plots",
         "Draw",
-        "Each function returns a figure of matplotlib, which `figure.savefig(path)` writes to a file. No window opens. They "
-        "need the extra `cli`.",
+        "Each function returns a figure of matplotlib, which `figure.savefig(path)` writes to a file. No window "
+        "opens. They need the extra `cli`.",
         (
             "mercer.plots.scores", "mercer.plots.spectrum", "mercer.plots.score_contours", "mercer.plots.selection",
             "mercer.plots.denoising", "mercer.plots.image_grid", "mercer.plots.stick_figures",
