@@ -8,6 +8,7 @@ made small enough to commit.
 
 import argparse
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -60,8 +61,8 @@ def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
         good = count_good(lines)
         count = sum(k == key for k, _ in found)
         yield (
-            f"| [{catalogue.paper(key).title}](#{key}) | {len(results)} of {count} | {len(lines)} | {good} | "
-            f"{len(lines) - good} |"
+            f"| [{catalogue.paper(key).title}](#{_anchor(_title(key))}) | {len(results)} of {count} | {len(lines)} | "
+            f"{good} | {len(lines) - good} |"
         )
     yield "\nWhat is covered, item by item:\n"
     yield "<details><summary>every figure, table and claim</summary>\n"
@@ -73,9 +74,18 @@ def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
     yield "\n</details>\n"
 
 
+def _title(key: str) -> str:
+    return f"{key}: {catalogue.paper(key).title}"
+
+
+def _anchor(title: str) -> str:
+    """Return the name by which links find a heading, on GitHub and on the site."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
 def _papers(found: dict[tuple[str, str], Found], pictures: Path) -> Iterator[str]:
     for key in catalogue.KEYS:
-        yield f'<a id="{key}"></a>\n\n### {key}: {catalogue.paper(key).title}\n'
+        yield f"### {_title(key)}\n"
         for (k, _), (one, result, folder) in found.items():
             if k == key:
                 yield from _experiment(key, one, result, folder, pictures)

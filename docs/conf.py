@@ -93,6 +93,7 @@ sphinx_gallery_conf = {
     "thumbnail_size": (640, 420),
     "min_reported_time": 0,
     "show_memory": False,
+    "write_computation_times": False,  # that page fetches scripts
     "show_signature": False,
     "remove_config_comments": True,
     "download_all_examples": False,

@@ -11,6 +11,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import snowballstemmer
+
 WANTED = ("gamma", "outlier", "memory")
 _FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
 _LINKS_THAT_LOAD = {"stylesheet", "preload", "icon", "shortcut", "modulepreload", "manifest", "prefetch"}
@@ -42,7 +44,7 @@ class Page(HTMLParser):
 
 def problems(folder: Path) -> Iterator[str]:
     """Yield what is wrong with a site, one line each."""
-    pages = {path: Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
+    pages = {path: Page(path.read_text()) for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts}
     if not pages:
         yield f"{folder} has no pages"
         return
@@ -55,12 +57,13 @@ def problems(folder: Path) -> Iterator[str]:
         if _IN_STYLES.search(path.read_text()):
             yield f"{path.relative_to(folder)} fetches something from a network"
     found = index_terms(folder)
-    yield from (f"search does not find {word!r}" for word in WANTED if word not in found)
+    stem = snowballstemmer.stemmer("english").stemWord
+    yield from (f"search does not find {word!r}" for word in WANTED if stem(word) not in found)
 
 
 def _missing(path: Path, link: str) -> bool:
     parts = urlsplit(link)
-    return not parts.scheme and bool(parts.path) and not (path.parent / unquote(parts.path)).exists()
+    return not (parts.scheme or parts.netloc) and bool(parts.path) and not (path.parent / unquote(parts.path)).exists()
 
 
 def _broken(path: Path, link: str, pages: dict[Path, Page]) -> bool:

@@ -7,6 +7,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
+import mercer
 from extensions.public_names import public_names
 
 _CALL = re.compile(r"^([\w.]+)(\(.*\))?$", re.DOTALL)
@@ -23,9 +24,9 @@ def target(text: str, names: frozenset[str]) -> str | None:
     if found is None:
         return None
     name = found[1].removeprefix("mercer.")
-    owner = name.partition(".")[0]
+    owner, _, member = name.partition(".")
     if f"mercer.{owner}" in names and owner[:1].isupper():
-        return f"mercer.{name}"
+        return f"mercer.{name}" if not member or hasattr(getattr(mercer, owner), member) else None
     dotted = "." in name or text.startswith("mercer.")
     return f"mercer.{name}" if dotted and f"mercer.{name}" in names else None
 

@@ -22,6 +22,11 @@ class MercerError(Exception):
 
     Invalid arguments raise the usual `ValueError` and `TypeError` of Python instead.
 
+    See Also
+    --------
+    ModelFileError : A model file cannot be read or written.
+    DataFileError : A data file cannot be read.
+
     Examples
     --------
     >>> from mercer import errors
@@ -32,6 +37,11 @@ class MercerError(Exception):
 
 class ModelFileError(MercerError, ValueError):
     """A model file is truncated, altered, too large, of another program, or cannot be written.
+
+    See Also
+    --------
+    mercer.load : Loads a saved model.
+    NotSaveableError : A model cannot be saved.
 
     Examples
     --------
@@ -50,6 +60,10 @@ class DataFileError(MercerError, ValueError):
 
     The commands of the command line raise it for the files that they are given.
 
+    See Also
+    --------
+    MissingCellError : A data file has empty cells.
+
     Examples
     --------
     >>> from mercer import errors
@@ -61,6 +75,10 @@ class DataFileError(MercerError, ValueError):
 class MissingCellError(DataFileError):
     """A cell that should hold a number is empty or NaN.
 
+    See Also
+    --------
+    DataFileError : A data file cannot be read.
+
     Examples
     --------
     >>> from mercer import errors
@@ -71,6 +89,10 @@ class MissingCellError(DataFileError):
 
 class NotSaveableError(ModelFileError, TypeError):
     """The estimator holds something that a model file cannot store, such as a function.
+
+    See Also
+    --------
+    ModelFileError : A model file cannot be read or written.
 
     Examples
     --------
@@ -90,6 +112,11 @@ class IndefiniteKernelWarning(UserWarning):
 
     Distances in feature space, such as reconstruction errors, are then not reliable.
 
+    See Also
+    --------
+    mercer.kernels.Kernel : The base class of all kernels.
+    mercer.KernelPCA : Exact kernel PCA of rows in memory.
+
     Examples
     --------
     >>> import warnings
@@ -101,6 +128,11 @@ class IndefiniteKernelWarning(UserWarning):
 
 class SlowFitWarning(UserWarning):
     """A fit takes many times longer than `KernelPCA` on the same rows; the text names a parameter that shortens it.
+
+    See Also
+    --------
+    mercer.LandmarkKernelPCA : Kernel PCA of streams and large tables, on landmarks.
+    mercer.L1KernelPCA : Components that maximise sums of absolute scores.
 
     Examples
     --------
@@ -114,6 +146,11 @@ class SlowFitWarning(UserWarning):
 class PreImageWarning(UserWarning):
     """The pre-images that were found are far, in feature space, from the points that they should represent.
 
+    See Also
+    --------
+    mercer.KernelPCA : Exact kernel PCA of rows in memory.
+    mercer.denoise : Removes noise from rows.
+
     Examples
     --------
     >>> import warnings
@@ -126,6 +163,10 @@ class PreImageWarning(UserWarning):
 class NoAlarmWarning(UserWarning):
     """An outlier detector was fitted that raises no alarm, however far away a row is.
 
+    See Also
+    --------
+    mercer.KernelOutlierDetector : Alarms for rows without an order.
+
     Examples
     --------
     >>> import warnings
@@ -137,6 +178,11 @@ class NoAlarmWarning(UserWarning):
 
 class SerialRowsWarning(UserWarning):
     """An outlier detector was fitted to rows that look like a time series; alarms will be more frequent than asked for.
+
+    See Also
+    --------
+    mercer.ProcessMonitor : Alarms for rows in the order of time.
+    mercer.KernelOutlierDetector : Alarms for rows without an order.
 
     Examples
     --------
@@ -158,6 +204,10 @@ class MissingExtraError(MercerError, ImportError):
         The extra of Mercer that installs it.
     purpose : str
         What needs the package: the beginning of the message.
+
+    See Also
+    --------
+    MercerError : The base class of all errors of this package.
 
     Examples
     --------

@@ -25,6 +25,11 @@ class Event:
     seconds : float, default=0.0
         Time since the computation began.
 
+    See Also
+    --------
+    Channel : Sends events to observers.
+    History : Collects events.
+
     Examples
     --------
     >>> from mercer.events import Event
@@ -52,6 +57,11 @@ class Channel:
         Functions of one `Event`.
     started : float
         The time at which the computation began, by `time.perf_counter`. By default this is now.
+
+    See Also
+    --------
+    Event : One step of a computation.
+    History : Collects events.
 
     Examples
     --------
@@ -112,6 +122,11 @@ class History:
     ----------
     events : list of Event
         All events so far, in their order.
+
+    See Also
+    --------
+    Event : One step of a computation.
+    Channel : Sends events to observers.
 
     Examples
     --------

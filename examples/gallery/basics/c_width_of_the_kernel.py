@@ -63,5 +63,5 @@ axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)
 
 # %%
-# All candidates with their scores: `Selection.plot` draws what was compared.
+# The result is a :class:`mercer.Selection`. Its `plot` draws all candidates with their scores.
 figure = found.plot()

@@ -126,6 +126,11 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    KernelPCA : Exact kernel PCA of rows in memory.
+    mercer.metrics.variation_of_information : How far two clusterings are apart.
+
     References
     ----------
     .. [ng2002] A. Y. Ng, M. I. Jordan and Y. Weiss, On spectral clustering: analysis and an algorithm, Advances in

@@ -22,6 +22,11 @@ def data_home() -> Path | None:
     pathlib.Path or None
         The folder. None: the variable is not set, or names no folder that exists.
 
+    See Also
+    --------
+    load : Loads a data set by its name.
+    archive : The file of a data set.
+
     Examples
     --------
     >>> from mercer import datasets
@@ -52,6 +57,11 @@ def archive(name: str, home: str | Path | None = None) -> Path | None:
     ------
     ValueError
         If there is no data set of this name.
+
+    See Also
+    --------
+    load : Loads a data set by its name.
+    data_home : The folder of the data sets.
 
     Examples
     --------
@@ -96,6 +106,11 @@ def load(
         If there is no data set of this name.
     FileNotFoundError
         If the set is not found, and there is nothing that may replace it.
+
+    See Also
+    --------
+    archive : The file of a data set.
+    data_home : The folder of the data sets.
 
     Examples
     --------

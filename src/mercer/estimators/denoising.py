@@ -42,6 +42,12 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
     ValueError
         If the estimator has a precomputed kernel, or if `preimage` is given and the estimator has no such parameter.
 
+    See Also
+    --------
+    PatchDenoiser : Removes noise from images.
+    KernelPCA : Exact kernel PCA of rows in memory.
+    select : Chooses kernel, width and number of components.
+
     References
     ----------
     .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.

@@ -166,6 +166,13 @@ class HebbianKernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    KernelPCA : Exact kernel PCA of rows in memory.
+    HebbianPCA : Linear PCA learned one row at a time.
+    LandmarkKernelPCA : Kernel PCA of streams and large tables, on landmarks.
+    mercer.plots.convergence : Errors over passes.
+
     References
     ----------
     .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.

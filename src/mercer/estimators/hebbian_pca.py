@@ -122,6 +122,11 @@ class HebbianPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    HebbianKernelPCA : Kernel PCA learned one sample at a time.
+    mercer.plots.mode_decay : Oja's rule and its differential equation.
+
     References
     ----------
     .. [oja1982] E. Oja, A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology

@@ -118,6 +118,12 @@ class IncrementalKernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    LandmarkKernelPCA : Kernel PCA of streams and large tables, on landmarks.
+    HebbianKernelPCA : Kernel PCA learned one sample at a time.
+    mercer.plots.stream_history : How an incremental model develops.
+
     References
     ----------
     .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image

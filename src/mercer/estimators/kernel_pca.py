@@ -156,6 +156,13 @@ class KernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    LandmarkKernelPCA : Kernel PCA of streams and large tables, on landmarks.
+    RobustKernelPCA : Kernel PCA with small weights for outliers.
+    select : Chooses kernel, width and number of components.
+    mercer.plots.scores : Rows by two components.
+
     References
     ----------
     .. [scholkopf1998] B. Schölkopf, A. Smola and K.-R. Müller, Nonlinear component analysis as a kernel eigenvalue

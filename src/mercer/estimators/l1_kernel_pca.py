@@ -108,6 +108,12 @@ class L1KernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    R1KernelPCA : The subspace nearest to the rows by distances that are not squared.
+    RobustKernelPCA : Kernel PCA with small weights for outliers.
+    KernelPCA : Exact kernel PCA of rows in memory.
+
     References
     ----------
     .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern

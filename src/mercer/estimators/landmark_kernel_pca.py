@@ -137,6 +137,12 @@ class LandmarkKernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    KernelPCA : Exact kernel PCA of rows in memory.
+    IncrementalKernelPCA : Kernel PCA of a stream, without landmarks in advance.
+    OnlineRobustKernelPCA : Robust kernel PCA of a stream.
+
     Notes
     -----
     The rule "ald" (approximate linear dependence) is from [engel2004]_, and "greedy_kpca" follows [franc2003]_.

@@ -138,6 +138,12 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    RobustKernelPCA : Kernel PCA with small weights for outliers.
+    LandmarkKernelPCA : Kernel PCA of streams and large tables, on landmarks.
+    mercer.plots.cosine_paths : How components approach the true ones.
+
     References
     ----------
     .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,

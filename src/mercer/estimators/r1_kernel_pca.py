@@ -94,6 +94,12 @@ class R1KernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    L1KernelPCA : Components that maximise sums of absolute scores.
+    RobustKernelPCA : Kernel PCA with small weights for outliers.
+    KernelPCA : Exact kernel PCA of rows in memory.
+
     References
     ----------
     .. [ding2006] C. Ding, D. Zhou, X. He and H. Zha, R1-PCA: rotational invariant L1-norm principal component analysis

@@ -145,6 +145,13 @@ class RobustKernelPCA(KernelDecomposition):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    OnlineRobustKernelPCA : Robust kernel PCA of a stream.
+    L1KernelPCA : Components that maximise sums of absolute scores.
+    KernelOutlierDetector : Alarms for rows without an order.
+    mercer.plots.sample_weights : Weights of robust kernel PCA.
+
     References
     ----------
     .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,

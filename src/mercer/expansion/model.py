@@ -68,6 +68,11 @@ class Expansion:
     gram_inverse : ndarray of shape (n_components, n_components)
         The pseudo-inverse of `gram`.
 
+    See Also
+    --------
+    KernelPCA : Exact kernel PCA of rows in memory.
+    mercer.metrics.subspace_distance : How far two models are apart.
+
     Examples
     --------
     >>> import numpy as np

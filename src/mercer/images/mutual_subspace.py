@@ -69,6 +69,12 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
     gamma_ : float
         The value of `gamma` in use.
 
+    See Also
+    --------
+    AppearanceTracker : Following an object in a video.
+    IncrementalKernelPCA : Kernel PCA of a stream, without landmarks in advance.
+    mercer.plots.roc_curves : Right and wrong acceptances.
+
     Notes
     -----
     Where a set has fewer dimensions than its reference, all its angles count. Where the reference has fewer, those that

@@ -66,6 +66,12 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     noise_ : float or None
         The noise level that was used, in the unit of the image. None where an estimator is given.
 
+    See Also
+    --------
+    denoise : Removes noise from rows.
+    KernelPCA : Exact kernel PCA of rows in memory.
+    mercer.metrics.snr : How clean an image is, in decibels.
+
     Notes
     -----
     Integers (uint8, uint16 and so on) are divided by the largest value of their type before windows are cut, so that

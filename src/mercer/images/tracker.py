@@ -83,6 +83,12 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
     n_frames_ : int
         Number of frames so far.
 
+    See Also
+    --------
+    KernelMutualSubspace : Recognition by sets of images.
+    IncrementalKernelPCA : Kernel PCA of a stream, without landmarks in advance.
+    mercer.plots.track_strip : Frames of a video with boxes.
+
     References
     ----------
     .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image

@@ -82,6 +82,12 @@ def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
     OSError
         If the file cannot be opened, for example `FileNotFoundError`.
 
+    See Also
+    --------
+    KernelPCA : Exact kernel PCA of rows in memory.
+    mercer.tables.prepared.PreparedModel : A model with the preparation of its columns.
+    mercer.errors.ModelFileError : A model file cannot be read or written.
+
     Examples
     --------
     >>> import os, tempfile

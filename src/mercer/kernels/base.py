@@ -28,6 +28,11 @@ class Kernel:
     positive : bool
         Whether every kernel matrix is positive semi-definite.
 
+    See Also
+    --------
+    RBF : The Gaussian kernel.
+    Precomputed : Kernel values that exist already.
+
     Examples
     --------
     >>> import numpy as np

@@ -38,6 +38,11 @@ class RBF(Kernel):
     gamma : float, default=1.0
         The factor of the squared distance.
 
+    See Also
+    --------
+    Laplacian : The same with the sum of absolute differences.
+    mercer.KernelPCA : Exact kernel PCA of rows in memory.
+
     Examples
     --------
     >>> import numpy as np
@@ -221,6 +226,11 @@ class Laplacian(_PairwiseKernel):
     gamma : float, default=1.0
         The factor of the sum of absolute differences.
 
+    See Also
+    --------
+    RBF : The Gaussian kernel.
+    Chi2 : A kernel for histograms.
+
     Examples
     --------
     >>> import numpy as np
@@ -272,6 +282,11 @@ class Chi2(_PairwiseKernel):
     ----------
     gamma : float, default=1.0
         The factor of the chi-squared distance.
+
+    See Also
+    --------
+    RBF : The Gaussian kernel.
+    Laplacian : The same with the sum of absolute differences.
 
     Examples
     --------

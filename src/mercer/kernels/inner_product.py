@@ -25,6 +25,11 @@ def _power_in_place(base: Array, degree: float) -> None:
 class Linear(Kernel):
     """The linear kernel k(x, y) = x . y. Kernel PCA with it is PCA.
 
+    See Also
+    --------
+    Cosine : Compares directions, not lengths.
+    Polynomial : Powers of inner products.
+
     Examples
     --------
     >>> import numpy as np
@@ -111,6 +116,11 @@ class Polynomial(Kernel):
     degree : float, default=3.0
         The exponent.
 
+    See Also
+    --------
+    Linear : The kernel of ordinary PCA.
+    Sigmoid : The hyperbolic tangent of inner products.
+
     Examples
     --------
     >>> import numpy as np
@@ -176,6 +186,11 @@ class Sigmoid(Kernel):
     coef0 : float, default=1.0
         The constant term.
 
+    See Also
+    --------
+    Polynomial : Powers of inner products.
+    RBF : The Gaussian kernel.
+
     Examples
     --------
     >>> import numpy as np
@@ -226,7 +241,12 @@ class Sigmoid(Kernel):
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
-    """The cosine kernel ``k(x, y) = x . y / (|x| |y|)``. It is 0 where a row is zero.
+    """The cosine kernel ``k(x, y) = <x, y> / (|x| |y|)``. It is 0 where a row is zero.
+
+    See Also
+    --------
+    Linear : The kernel of ordinary PCA.
+    Polynomial : Powers of inner products.
 
     Examples
     --------

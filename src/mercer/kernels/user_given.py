@@ -15,6 +15,11 @@ from mercer.kernels.base import Kernel
 class Precomputed(Kernel):
     """A kernel whose values are given: a row holds k(x, every training point), and points are column numbers.
 
+    See Also
+    --------
+    Kernel : The base class of all kernels.
+    mercer.KernelPCA : Exact kernel PCA of rows in memory.
+
     Examples
     --------
     >>> import numpy as np

@@ -35,6 +35,11 @@ class Wavelet(Kernel):
     shape : tuple of int or None, default=None
         Height and width of the image that a row holds. None: a row is a signal.
 
+    See Also
+    --------
+    Linear : The kernel of ordinary PCA.
+    mercer.KernelPCA : Exact kernel PCA of rows in memory.
+
     References
     ----------
     [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,

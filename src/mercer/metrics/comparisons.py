@@ -27,6 +27,10 @@ def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -
     ValueError
         If the labels are not two vectors of the same length with at least one item.
 
+    See Also
+    --------
+    mercer.KernelSpectralClustering : Clusters of any shape.
+
     References
     ----------
     [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
@@ -76,6 +80,10 @@ def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
     ------
     ValueError
         If the shapes differ, or the signal is empty.
+
+    See Also
+    --------
+    mercer.PatchDenoiser : Removes noise from images.
 
     References
     ----------

@@ -51,6 +51,11 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
     ValueError
         If a model has fewer than `n_components` components, the kernels differ, or a kernel is precomputed.
 
+    See Also
+    --------
+    excess_reconstruction_error : The error beyond the smallest possible one.
+    mercer.plots.distance_curves : Distances over the rows seen.
+
     References
     ----------
     [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
@@ -100,6 +105,11 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
     float
         The error; 0 for a perfect reproduction.
 
+    See Also
+    --------
+    minimal_reconstruction_error : The smallest error that is possible.
+    excess_reconstruction_error : The error beyond the smallest possible one.
+
     References
     ----------
     [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
@@ -148,6 +158,11 @@ def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, c
     TypeError
         If `kernel` is not a kernel object.
 
+    See Also
+    --------
+    kernel_reconstruction_error : How well scores reproduce the kernel matrix.
+    excess_reconstruction_error : The error beyond the smallest possible one.
+
     References
     ----------
     [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
@@ -188,6 +203,11 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
     -------
     float
         The excess; 0 for the best possible model.
+
+    See Also
+    --------
+    kernel_reconstruction_error : How well scores reproduce the kernel matrix.
+    mercer.plots.convergence : Errors over passes.
 
     References
     ----------
@@ -244,6 +264,11 @@ def total_explained_variation(model: Model, X: Points, reference: Model | float 
     ------
     ValueError
         If X has no variation in feature space, or the reference has fewer components than the model.
+
+    See Also
+    --------
+    kernel_reconstruction_error : How well scores reproduce the kernel matrix.
+    mercer.plots.spectrum : What each component explains.
 
     References
     ----------

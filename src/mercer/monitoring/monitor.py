@@ -130,6 +130,12 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    KernelOutlierDetector : Alarms for rows without an order.
+    mercer.monitoring.verdicts.Verdicts : What a monitor says about each row.
+    mercer.plots.monitor : The chart of a process.
+
     Notes
     -----
     The guarantee is one for stationary processes: it covers neither drift nor operating points that the training rows

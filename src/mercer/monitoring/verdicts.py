@@ -30,6 +30,10 @@ class Verdicts:
         What raises the alarm: "t2", "spe", or "level" for a column that drifts; "missing: NAMES" or "frozen: NAMES" for
         sensors, also after a statistic and "; ". Empty where there is no alarm.
 
+    See Also
+    --------
+    mercer.ProcessMonitor : Alarms for rows in the order of time.
+
     Examples
     --------
     >>> import numpy as np

@@ -107,6 +107,12 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Present only where the rows were given as a table whose column names are all strings.
 
+    See Also
+    --------
+    ProcessMonitor : Alarms for rows in the order of time.
+    RobustKernelPCA : Kernel PCA with small weights for outliers.
+    mercer.plots.control_chart : T2 and SPE of rows, with alarms.
+
     References
     ----------
     .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern

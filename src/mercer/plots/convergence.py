@@ -48,6 +48,11 @@ def convergence(
     ValueError
         If a model has no record of the quantity.
 
+    See Also
+    --------
+    mercer.HebbianKernelPCA : Kernel PCA learned one sample at a time.
+    mode_decay : Oja's rule and its differential equation.
+
     References
     ----------
     [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural

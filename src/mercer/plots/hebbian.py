@@ -51,6 +51,11 @@ def mode_decay(
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    mercer.HebbianPCA : Linear PCA learned one row at a time.
+    convergence : Errors over passes.
+
     References
     ----------
     E. Oja, A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology 15 (1982).

@@ -45,6 +45,11 @@ def image_grid(
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    denoising : Images before and after, with scores and spectrum.
+    track_strip : Frames of a video with boxes.
+
     Examples
     --------
     >>> import numpy as np
@@ -95,6 +100,11 @@ def denoising(
     -------
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
+
+    See Also
+    --------
+    image_grid : Rows of images.
+    mercer.denoise : Removes noise from rows.
 
     Examples
     --------

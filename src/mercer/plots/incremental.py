@@ -56,6 +56,11 @@ def distance_curves(
     ValueError
         If there is no run, a model has no record of distances, or a run does not have one value per step.
 
+    See Also
+    --------
+    mercer.metrics.subspace_distance : How far two models are apart.
+    stream_history : How an incremental model develops.
+
     References
     ----------
     [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
@@ -116,6 +121,11 @@ def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    mercer.IncrementalKernelPCA : Kernel PCA of a stream, without landmarks in advance.
+    distance_curves : Distances over the rows seen.
+
     Examples
     --------
     >>> import numpy as np
@@ -167,6 +177,11 @@ def score_contours(
     ------
     ValueError
         If the rows do not have two features.
+
+    See Also
+    --------
+    scores : Rows by two components.
+    mercer.KernelPCA : Exact kernel PCA of rows in memory.
 
     References
     ----------

@@ -42,6 +42,11 @@ def scores(
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    spectrum : What each component explains.
+    score_contours : Components as functions of the plane.
+
     Examples
     --------
     >>> import numpy as np
@@ -103,6 +108,11 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     -------
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
+
+    See Also
+    --------
+    scores : Rows by two components.
+    mercer.metrics.total_explained_variation : The share of the variation that scores hold.
 
     Examples
     --------

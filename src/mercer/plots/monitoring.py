@@ -41,6 +41,11 @@ def monitor(
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    mercer.ProcessMonitor : Alarms for rows in the order of time.
+    control_chart : T2 and SPE of rows, with alarms.
+
     Examples
     --------
     >>> import numpy as np

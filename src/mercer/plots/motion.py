@@ -54,6 +54,11 @@ def stick_figures(
     ValueError
         If there is no motion, or its shape does not fit the number of joints.
 
+    See Also
+    --------
+    mercer.denoise : Removes noise from rows.
+    image_grid : Rows of images.
+
     References
     ----------
     [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural

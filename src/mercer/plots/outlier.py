@@ -46,6 +46,11 @@ def principal_spaces(
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    mercer.L1KernelPCA : Components that maximise sums of absolute scores.
+    precision_recall : How well detectors rank outliers.
+
     References
     ----------
     [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
@@ -105,6 +110,11 @@ def control_chart(
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    mercer.KernelOutlierDetector : Alarms for rows without an order.
+    monitor : The chart of a process.
+
     Examples
     --------
     >>> import numpy as np
@@ -156,6 +166,11 @@ def precision_recall(
     -------
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
+
+    See Also
+    --------
+    mercer.KernelOutlierDetector : Alarms for rows without an order.
+    principal_spaces : Outliers by two components.
 
     Examples
     --------

@@ -41,6 +41,11 @@ def sample_weights(
     ValueError
         If `contaminated` holds booleans, but not one per row.
 
+    See Also
+    --------
+    mercer.RobustKernelPCA : Kernel PCA with small weights for outliers.
+    cosine_paths : How components approach the true ones.
+
     References
     ----------
     [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,

@@ -52,6 +52,11 @@ def cosine_paths(
     ValueError
         If there is no run, or a run does not have one row per time.
 
+    See Also
+    --------
+    mercer.OnlineRobustKernelPCA : Robust kernel PCA of a stream.
+    sample_weights : Weights of robust kernel PCA.
+
     References
     ----------
     [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,

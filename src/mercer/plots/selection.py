@@ -27,6 +27,11 @@ def selection(found: Any, *, figure: "Figure | None" = None) -> "Figure":
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    See Also
+    --------
+    mercer.select : Chooses kernel, width and number of components.
+    mercer.Selection : What `mercer.select` returns.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -53,6 +53,11 @@ def track_strip(
     ValueError
         If there is not one box per frame.
 
+    See Also
+    --------
+    mercer.AppearanceTracker : Following an object in a video.
+    image_grid : Rows of images.
+
     Examples
     --------
     >>> import numpy as np
@@ -110,6 +115,11 @@ def roc_curves(
     -------
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
+
+    See Also
+    --------
+    mercer.KernelMutualSubspace : Recognition by sets of images.
+    precision_recall : How well detectors rank outliers.
 
     References
     ----------

@@ -32,6 +32,11 @@ class Selection:
     n_rows : int
         Number of rows that were looked at.
 
+    See Also
+    --------
+    select : Chooses kernel, width and number of components.
+    mercer.plots.selection : Scores of all candidates for a setting.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -72,6 +72,12 @@ def select(
         If there are fewer than 20 rows, or only one column where cells are hidden, if all rows are equal, if X contains
         NaN or infinity, if `purpose` or `candidates` are not among the allowed ones, or if `seconds` is negative.
 
+    See Also
+    --------
+    Selection : What `mercer.select` returns.
+    KernelPCA : Exact kernel PCA of rows in memory.
+    mercer.plots.selection : Scores of all candidates for a setting.
+
     References
     ----------
     .. [batson2019] J. Batson and L. Royer, Noise2Self: blind denoising by self-supervision, International Conference on

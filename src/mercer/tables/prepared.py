@@ -41,6 +41,10 @@ class PreparedModel:
     expansion_ : Expansion
         The model in feature space, of scaled rows.
 
+    See Also
+    --------
+    mercer.load : Loads a saved model.
+
     Examples
     --------
     >>> import numpy as np

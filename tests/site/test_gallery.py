@@ -1,0 +1,39 @@
+"""The gallery: enough examples, each in the gallery's form, and every public class in at least one of them."""
+
+import ast
+import re
+
+import pytest
+
+from mercer.registry import PUBLIC
+from site_parts import GALLERY, ROOT, used_names
+
+
+def test_there_are_examples():
+    assert len(GALLERY) >= 16
+    assert all((path.parent / "GALLERY_HEADER.rst").exists() for path in GALLERY)
+
+
+def test_every_public_class_has_an_example():
+    used = set().union(*map(used_names, GALLERY))
+    classes = {f"mercer.{name}" for name in PUBLIC if name[0].isupper()}
+    assert not classes - used
+    assert {"mercer.select", "mercer.load", "mercer.denoise"} <= used
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_an_example_has_a_title_a_text_and_a_picture(path):
+    text = path.read_text()
+    title, line, *rest = (ast.get_docstring(ast.parse(text), clean=False) or "").strip("\n").split("\n")
+    assert line == "=" * len(title)
+    assert len(" ".join(rest)) > 80
+    assert re.search(r"^figure\b.* = ", text, re.MULTILINE)
+    assert used_names(path)
+
+
+def test_examples_need_no_data_that_do_not_ship():
+    for path in GALLERY:
+        text = path.read_text()
+        assert "fetch_" not in text, path
+        assert "datasets.load" not in text, path
+        assert str(ROOT) not in text, path
