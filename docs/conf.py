@@ -79,11 +79,13 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 
+SECTIONS = ("basics", "noise", "outliers", "streams", "images")
 LONG: tuple[str, ...] = ()  # examples that take more than some seconds; the quick site shows them without pictures
 _PATTERN = rf"/(?!{'|'.join(LONG) or '$'})\w+\.py$" if QUICK else r"\.py$"
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
+    "subsection_order": [f"../examples/gallery/{name}" for name in SECTIONS],
     "filename_pattern": _PATTERN,
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("mercer",),

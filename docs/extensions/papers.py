@@ -24,7 +24,7 @@ def _section(key: str) -> str:
 
 
 def _notes(one: Experiment) -> str:
-    parts = [f"### {one.title}"]
+    parts = [f"### {one.title[0].upper()}{one.title[1:]}"]
     if one.open_choices:
         parts.append("What the paper does not say, and what we do:\n\n" + _items(one.open_choices))
     if one.differences:

@@ -6,6 +6,8 @@ How many components?
 them adds.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # Handwritten digits: 1797 rows with 64 pixels each.
 from sklearn.datasets import load_digits

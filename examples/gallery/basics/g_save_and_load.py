@@ -53,7 +53,7 @@ axes.set(xlabel="component 1", ylabel="component 2")
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The model itself is an :class:`mercer.Expansion`: points, and the coefficients of the components on them. Every class of this
-# library makes one, so that files, distances and plots are the same for all.
+# The model itself is an :class:`mercer.Expansion`: points, and the coefficients of the components on them. Every class
+# of this library makes one, so that files, distances and plots are the same for all.
 expansion = loaded.expansion_
 print(type(expansion).__name__, "with", expansion.n_points, "points; coefficients", expansion.coef.shape)

@@ -6,6 +6,8 @@ A few wrong rows can pull the components of plain kernel PCA towards themselves;
 `mercer.RobustKernelPCA` gives such rows small weights, so that they do.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # Pictures that are filed as the digit 3. Some of them (12 %) are zeros: somebody filed them in the wrong folder.
 import numpy as np

@@ -6,6 +6,8 @@ A model that grows with the stream
 a small library of points that represents them.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # The digits arrive in chunks. `reference` is the exact model of all rows; the distance to it is recorded after each
 # update.
