@@ -35,10 +35,12 @@ $(VENV)/.docs: $(STAMP)
 # Open build/site/index.html: no server is needed. The quick form shows the longer examples without their pictures.
 docs: $(VENV)/.docs
 	$(BIN)/python -m pytest -n 2 src/mercer tests/test_documents.py tests/site
+	rm -rf docs/gallery docs/reference build/site
 	$(BIN)/sphinx-build -b html -W --keep-going -q docs build/site
 	$(BIN)/python docs/extensions/built_site.py build/site
 
 docs-quick: $(VENV)/.docs
+	rm -rf docs/gallery docs/reference build/quick-site
 	MERCER_DOCS=quick $(BIN)/sphinx-build -b html -W --keep-going -q docs build/quick-site
 	$(BIN)/python docs/extensions/built_site.py build/quick-site
 
@@ -56,4 +58,4 @@ results: $(STAMP)
 	$(BIN)/python -m benchmarks.results_page
 
 clean:
-	rm -rf $(VENV) demo-out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) docs/gallery docs/reference demo-out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

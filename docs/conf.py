@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -80,13 +81,14 @@ html_theme_options = {
 html_sidebars = {"index": []}
 
 SECTIONS = ("basics", "noise", "outliers", "streams", "images")
-LONG: tuple[str, ...] = ()  # examples that take more than some seconds; the quick site shows them without pictures
-_PATTERN = rf"/(?!{'|'.join(LONG) or '$'})\w+\.py$" if QUICK else r"\.py$"
+LONG = ("a_million_rows", "g_dask_cluster", "b_kinds_of_digits")  # the quick site shows these without their pictures
+_PATTERN = rf"/(?!{'|'.join(LONG)})\w+\.py$" if QUICK else r"\.py$"
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
     "subsection_order": [f"../examples/gallery/{name}" for name in SECTIONS],
     "filename_pattern": _PATTERN,
+    "ignore_pattern": r"__init__\.py" if find_spec("mercer.dask") else r"__init__\.py|dask",
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("mercer",),
     "reference_url": {"mercer": None},

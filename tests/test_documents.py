@@ -22,7 +22,7 @@ SNIPPETS = {
     for number, text in enumerate(_BLOCK.findall(page.read_text()), start=1)
 }
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-SLOW = {"cluster_digits", "denoise_image", "track_face"}  # some seconds each
+SLOW = {"track_face"}  # some seconds
 
 
 def prepared() -> dict[str, object]:

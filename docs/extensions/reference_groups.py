@@ -1,6 +1,9 @@
 """The groups of the reference: what a user wants to do, and the names for it. Every public name is in one group."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
+
+from mercer import errors
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,12 @@ class Group:
     names: tuple[str, ...]  # full names, as users import them
 
 
-GROUPS = (
+def _existing(module: str, *names: str) -> tuple[str, ...]:
+    """Return the full names of a module that not every version of the package has."""
+    return tuple(f"{module}.{name}" for name in names) if find_spec(module) else ()
+
+
+_ALL = (
     Group(
         "components",
         "Find the components of rows in memory",
@@ -31,6 +39,15 @@ GROUPS = (
         "Learn from streams and from tables larger than memory",
         "These classes have `partial_fit`, which takes rows in chunks of any size. Memory does not grow with them.",
         ("mercer.LandmarkKernelPCA", "mercer.IncrementalKernelPCA", "mercer.HebbianKernelPCA", "mercer.HebbianPCA"),
+    ),
+    Group(
+        "cluster",
+        "Learn on a Dask cluster",
+        "The same classes for rows that are spread over many machines. They need the extra `dask`.",
+        _existing(
+            "mercer.dask", "KernelPCA", "LandmarkKernelPCA", "IncrementalKernelPCA", "OnlineRobustKernelPCA",
+            "KernelOutlierDetector",
+        ),
     ),
     Group(
         "robust",
@@ -119,11 +136,7 @@ GROUPS = (
         "Errors and warnings",
         "Their messages say what was passed, what is needed, and what to do. Invalid arguments raise `ValueError` and "
         "`TypeError` as usual.",
-        (
-            "mercer.errors.MercerError", "mercer.errors.ModelFileError", "mercer.errors.NotSaveableError",
-            "mercer.errors.DataFileError", "mercer.errors.MissingCellError", "mercer.errors.MissingExtraError",
-            "mercer.errors.IndefiniteKernelWarning", "mercer.errors.SlowFitWarning", "mercer.errors.PreImageWarning",
-            "mercer.errors.NoAlarmWarning", "mercer.errors.SerialRowsWarning",
-        ),
+        tuple(f"mercer.errors.{name}" for name in errors.__all__),
     ),
 )  # fmt: skip
+GROUPS = tuple(group for group in _ALL if group.names)
