@@ -14,7 +14,14 @@ import setuptools
 import mercer
 
 _HEAVY = ("numba", "matplotlib", "sklearn", "scipy", "pyarrow", "rich", "typer")
-_OPTIONAL = {"mercer.kernels.wavelet": "pywt"}
+_OPTIONAL = {
+    "mercer.kernels.wavelet": "pywt",
+    "mercer.watch.api": "starlette",
+    "mercer.watch.requests": "starlette",
+    "mercer.watch.server": "uvicorn",
+    "mercer.watch.sources.mqtt": "paho.mqtt",
+    "mercer.watch.sources.redis_stream": "redis",
+}
 
 
 def test_import_loads_nothing_heavy():
@@ -48,7 +55,7 @@ def test_the_wheel_holds_the_package_and_nothing_beside_it():
     packages = setuptools.find_packages(str(root / where))
     assert {name.partition(".")[0] for name in packages} == {"mercer"}
     assert not {part for name in packages for part in name.split(".")} & {"papers", "reproduce", "tests", "benchmarks"}
-    assert given["package-data"] == {"mercer": ["py.typed"]}
+    assert given["package-data"] == {"mercer": ["py.typed"], "mercer.watch": ["static/*"]}
     assert not (root / "MANIFEST.in").exists()
 
 

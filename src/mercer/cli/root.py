@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import mercer
-from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, select, track
+from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, select, track, watch
 from mercer.errors import MercerError
 
 # Errors caused by data, files or parameters; any other error is a defect of this program.
@@ -86,3 +86,4 @@ app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
 )(reproduce.reproduce)
 app.command("track")(track.track)
+app.command("watch")(watch.watch)

@@ -1,0 +1,1 @@
+"""`mercer watch`: a live monitor. Sources bring rows, an engine judges and saves them, a page shows them."""

@@ -1,0 +1,63 @@
+"""Which variables moved, in a form that can be shown: shares of the whole, with the value and what was expected."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.monitoring.monitor import ProcessMonitor
+from mercer.outliers.detector import KernelOutlierDetector
+from mercer.watch.numbers import plain
+
+SHOWN = 12  # variables
+_SENSOR = ("missing: ", "frozen: ")
+
+Explanation = list[dict[str, Any]]
+
+
+def of_monitor(model: ProcessMonitor, columns: tuple[str, ...], rows: Array, which: str) -> Explanation:
+    """Explain the last of some rows; sensors that are missing or frozen are named by the monitor itself."""
+    amounts = model.contributions(rows)[-1]
+    if not np.nansum(amounts) > 0.0:
+        amounts = _of_sensors(columns, which)
+    return _shown(columns, amounts, rows[-1], _expected(model, rows[-1]))
+
+
+def of_detector(model: KernelOutlierDetector, columns: tuple[str, ...], row: Array) -> Explanation:
+    """Explain one row, (1, d), by its contributions to T2 and SPE in units of their limits."""
+    limits = np.maximum(model.limits(), np.finfo(float).tiny)
+    try:
+        amounts = sum(
+            model.contributions(row, name)[0] / limit for name, limit in zip(("t2", "spe"), limits, strict=True)
+        )
+    except ValueError:  # a kernel without derivatives
+        amounts = np.abs(model._scaling(row)[0])
+    return _shown(columns, np.asarray(amounts), row[0], model._scaling.mean)
+
+
+def _expected(model: ProcessMonitor, row: Array) -> Array:
+    """Return the means of the columns in the rows that the monitor rests on."""
+    found = np.full(len(row), np.nan)
+    found[~model.drifting_] = model._judge.scaling.mean[: int((~model.drifting_).sum())]
+    return found
+
+
+def _of_sensors(columns: tuple[str, ...], which: str) -> Array:
+    parts = [part for part in which.split("; ") if part.startswith(_SENSOR)]
+    named = {name for part in parts for name in part.partition(": ")[2].split(", ")}
+    return np.array([float(name in named) for name in columns])
+
+
+def _shown(columns: tuple[str, ...], amounts: Array, row: Array, expected: Array) -> Explanation:
+    amounts = np.maximum(np.nan_to_num(amounts, posinf=0.0), 0.0)
+    total = max(float(amounts.sum()), np.finfo(float).tiny)
+    order = np.argsort(-amounts, kind="stable")[:SHOWN]
+    return [
+        {
+            "variable": columns[i],
+            "share": plain(amounts[i] / total),
+            "value": plain(row[i]),
+            "expected": plain(expected[i]),
+        }
+        for i in order
+    ]

@@ -1,0 +1,234 @@
+"""The heart: rows in, verdicts and alarms out, all of it saved before anybody hears of it."""
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.watch.alarms import Tracker
+from mercer.watch.history import History
+from mercer.watch.hub import Hub
+from mercer.watch.judges import EXPLAINED, Judge, Judged, learned
+from mercer.watch.models import Models
+from mercer.watch.rates import RateWatch
+from mercer.watch.rows import RowReader, Rows
+from mercer.watch.settings import Settings
+from mercer.watch.sources.base import Batch, Position
+from mercer.watch.store import Step, Store
+
+_PATIENCE = 1.0  # seconds between two tries to write
+
+
+class Engine:
+    """Judges rows in the order in which they come."""
+
+    def __init__(self, store: Store, settings: Settings, hub: Hub) -> None:
+        self.store, self.settings, self.hub = store, settings, hub
+        self.models = Models(store, settings)
+        self.reader = RowReader(time=settings.time)
+        self.counts: Counter[str] = self.reader.counts
+        self.rows = 0  # that were used
+        self.learned: list[Array] = []
+        self.recent: Array = np.empty((0, 0))  # the last rows, for explanations
+        self.last_time: float | None = None
+        self.trouble: str | None = None  # what the user must know
+        self.position: Position | None = None
+        self.judge: Judge | None = None
+        self._resume()
+
+    # -- start -----------------------------------------------------------------------------------------------------
+
+    def _resume(self) -> None:
+        """Go on where a saved state ends, or begin."""
+        saved = self.store.meta("engine") if self.models.same_origin() else None
+        self.judge, since = self.models.at_start()
+        if saved is not None:
+            self.rows, self.last_time = saved["rows"], saved["last_time"]
+            self.counts.update(saved["counts"])
+            self.position = saved["position"]
+            self.reader.restore(saved["reader"])
+        if self.judge is not None and list(self.judge.columns) != (self.reader.columns if saved else None):
+            self.store.forget_history()
+            self.reader.fix(self.judge.columns)
+        self.tracker = self._tracker(saved)
+        self.rates = self._rates(saved)
+        self._replay(since)
+        self._history = History(self.store.newest(), self.store.stretch)
+
+    def _tracker(self, saved: dict[str, object] | None) -> Tracker:
+        k, m = self.settings.persist
+        alpha = self.settings.alpha if self.judge is None else self.judge.alpha
+        tracker = Tracker(k, m, alpha, self.settings.quiet_rows)
+        if saved is not None:
+            tracker.restore(saved["tracker"])  # type: ignore[arg-type]
+        else:
+            newest = self.store.alarms(1)
+            tracker.next_number = newest[0]["id"] + 1 if newest else 1
+            self._close_orphans()
+        return tracker
+
+    def _close_orphans(self) -> None:
+        """Close alarms of another model, which nobody follows any more."""
+        for alarm in self.store.open_alarms():
+            self.store.change_alarm(alarm["id"], "closed", {"closed": time.time()})
+
+    def _rates(self, saved: dict[str, object] | None) -> RateWatch:
+        watch = RateWatch(self.tracker.alpha)
+        if saved is not None:
+            watch.restore(saved["rates"])  # type: ignore[arg-type]
+        return watch
+
+    def _replay(self, since: int) -> None:
+        """Show the model the rows that came after it was saved, so that it is as it was before the stop."""
+        for first, rows in self.store.journal(len(self.reader.columns)):
+            if self.judge is None:
+                self.learned.append(rows)
+            else:
+                if first >= since:
+                    self.judge.judge(rows)
+                self._remember(rows)
+
+    # -- rows ------------------------------------------------------------------------------------------------------
+
+    def take(self, batches: Sequence[Batch]) -> None:
+        """Judge what has come, save it, and tell it."""
+        parts = [self.reader.read(batch) for batch in batches]
+        rows, step = joined(parts, len(self.reader.columns)), Step()
+        told: list[Array] = []
+        while len(rows):
+            if self.judge is None:
+                rows = self._learn(rows, step)
+            else:
+                told.append(self._judged(rows, step))
+                rows = rows[len(rows) :]
+        if batches and batches[-1].position is not None:
+            self.position = batches[-1].position
+        self._save(step)
+        for table in told:
+            self.hub.rows(table)
+        self._tell_alarms(step)
+
+    def _learn(self, rows: Rows, step: Step) -> Rows:
+        """Keep rows to learn from; learn as soon as there are enough. Return the rows that are left."""
+        needed = self.settings.learn - sum(map(len, self.learned))
+        part, rest = rows[:needed], rows[needed:]
+        self.learned.append(part.values)
+        self._journal(part.values, step)
+        self.rows, self.last_time = self.rows + len(part), float(part.times[-1])
+        if len(part) < needed:
+            return rest
+        table, names = padded(self.learned, len(self.reader.columns)), list(self.reader.columns)
+        self.learned, step.journal, step.forget_before = [], [], self.rows
+        try:
+            self.judge = learned(table, names, self.settings.alpha, self.settings.adapt)
+        except ValueError as error:
+            self.trouble = f"These {len(table)} rows could not be learned from: {error} The next ones are tried."
+            return rest
+        self.trouble = None
+        return self._begin_to_judge(table, names, rest, step)
+
+    def _begin_to_judge(self, table: Array, names: list[str], rest: Rows, step: Step) -> Rows:
+        """Take the columns of the learned model."""
+        assert self.judge is not None
+        used = [names.index(name) for name in self.judge.columns]
+        self.reader.fix(self.judge.columns)
+        step.forget_history, self._history = True, History({}, self.store.stretch)
+        self.recent = np.empty((0, 0))
+        self._remember(table[:, used])
+        step.meta |= self.models.saved(self.judge, self.rows)
+        if self.settings.durable:
+            step.journal = [(self.rows - len(self.recent), self.recent.copy())]
+        return Rows(rest.times, rest.values[:, used])
+
+    def _judged(self, rows: Rows, step: Step) -> Array:
+        """Judge rows and note all that follows; return what the page shows of them."""
+        assert self.judge is not None
+        found = self.judge.judge(rows.values)
+        self._follow_alarms(rows, found, step)
+        self.rates.add(rows.times, found.alarm)
+        shown = np.column_stack([found.t2, found.spe, found.p])
+        step.stretches = self._history.add(rows.times, np.hstack([shown, rows.values]), found.alarm)
+        self._journal(rows.values, step)
+        self._remember(rows.values)
+        self.counts["judged"] += len(rows)
+        self.counts["alarm_rows"] += int(found.alarm.sum())
+        self.rows, self.last_time = self.rows + len(rows), float(rows.times[-1])
+        return np.column_stack([rows.times, shown, found.alarm])
+
+    def _follow_alarms(self, rows: Rows, found: Judged, step: Step) -> None:
+        assert self.judge is not None
+        before = self.tracker.alarm
+        changes = self.tracker.follow(rows.times, found.p, found.alarm)
+        around = np.vstack([self.recent, rows.values]) if changes and len(self.recent) else rows.values
+        offset = len(around) - len(rows)
+        for change in changes:
+            if change.kind == "explained":
+                last = offset + change.row + 1
+                some = around[max(0, last - EXPLAINED) : last]
+                step.explained[change.number] = self.judge.explain(some, str(found.which[change.row]))
+        ended = dict(zip((alarm.number for alarm in self.tracker.closed), self.tracker.closed, strict=True))
+        now = {} if self.tracker.alarm is None else {self.tracker.alarm.number: self.tracker.alarm}
+        step.opened = [(ended | now)[change.number] for change in changes if change.kind == "opened"]
+        step.closed = list(zip(self.tracker.closed, self.tracker.closed_at, strict=True))
+        if before is not None and before.number in now:
+            step.changed = [before]
+
+    def _journal(self, rows: Array, step: Step) -> None:
+        if self.settings.durable and (self.judge is None or self.judge.remembers):
+            step.journal.append((self.rows, rows))
+            self.models.journalled(len(rows))
+
+    def _remember(self, rows: Array) -> None:
+        last = rows if not len(self.recent) else np.vstack([self.recent[-EXPLAINED:], rows[-EXPLAINED:]])
+        self.recent = last[-EXPLAINED:].copy()
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+
+    def _save(self, step: Step) -> None:
+        """Write until it succeeds: a full disk must not stop the judging for ever."""
+        step.meta["engine"] = {
+            "rows": self.rows, "last_time": self.last_time, "counts": dict(self.counts), "position": self.position,
+            "reader": self.reader.state(), "tracker": self.tracker.state(), "rates": self.rates.state(),
+        }  # fmt: skip
+        while True:
+            try:
+                self.store.save(step)
+                break
+            except sqlite3.OperationalError as error:
+                self.trouble = f"The state cannot be written ({error}); judging waits."
+                self.counts["state_errors"] += 1
+                time.sleep(_PATIENCE)
+        if self.trouble is not None and self.trouble.startswith("The state"):
+            self.trouble = None
+
+    def save_model(self, now: bool = False) -> None:
+        """Save the model with what it remembers, if it is time for it."""
+        if self.judge is None or not self.judge.remembers or not self.settings.durable:
+            return
+        if now or self.models.due():
+            step = Step(meta=self.models.saved(self.judge, self.rows), forget_before=self.rows - EXPLAINED)
+            self._save(step)
+            self.models.forget_others()
+
+    def _tell_alarms(self, step: Step) -> None:
+        numbers = {alarm.number for alarm in [*step.opened, *step.changed, *(one for one, _ in step.closed)]}
+        for number in sorted(numbers | set(step.explained)):
+            alarm = self.store.alarm(number)
+            if alarm is not None:
+                self.hub.alarm(alarm)
+
+
+def padded(parts: Sequence[Array], width: int) -> Array:
+    """Return rows together; those that came before a column was known have NaN there."""
+    return np.vstack([np.hstack([rows, np.full((len(rows), width - rows.shape[1]), np.nan)]) for rows in parts])
+
+
+def joined(parts: Sequence[Rows], width: int) -> Rows:
+    """Return the rows of several batches together."""
+    used = [rows for rows in parts if len(rows)]
+    if not used:
+        return Rows(np.zeros(0), np.zeros((0, width)))
+    return Rows(np.concatenate([rows.times for rows in used]), padded([rows.values for rows in used], width))

@@ -1,0 +1,166 @@
+"""The models that judge: a saved or learned `ProcessMonitor`, or a saved `KernelOutlierDetector`."""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer.arrays import Array
+from mercer.io.persist import load
+from mercer.monitoring.monitor import ProcessMonitor
+from mercer.outliers.detector import KernelOutlierDetector
+from mercer.outliers.judgement import judge_rows
+from mercer.tables.prepared import filled
+from mercer.watch.contributions import Explanation, of_detector, of_monitor
+
+_SPARSE = 0.5  # a column that has fewer numbers than this share of the learned rows is left out
+_HOLED = 0.2  # so is one that lacks more than this share, if too few rows are complete
+_COMPLETE = 0.5  # share of complete rows that is enough
+_DRIFT = 1000.0  # value of `drift_` that is a signal
+EXPLAINED = 40  # rows before an alarm, that its explanation looks at
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What a model says about rows."""
+
+    t2: Array  # (n,), NaN for rows that cannot be judged
+    spe: Array
+    p: Array
+    alarm: npt.NDArray[np.bool_]
+    which: npt.NDArray[Any]  # (n,), texts: what raised the alarm
+
+
+class Judge(Protocol):
+    """A model that judges rows in the order of time."""
+
+    columns: tuple[str, ...]
+    alpha: float
+    remembers: bool  # whether it changes with the rows: then it is saved from time to time
+
+    @property
+    def limits(self) -> tuple[float | None, float | None]:
+        """The limits of T2 and SPE; None where a model cannot reach one."""
+
+    def judge(self, rows: Array) -> Judged:
+        """Return what the model says about the rows that follow those judged before."""
+
+    def explain(self, rows: Array, which: str) -> Explanation:
+        """Return which variables moved in the last of some rows that follow each other."""
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, atomically."""
+
+    def drifted(self) -> bool:
+        """Tell whether the model itself finds that it no longer fits."""
+
+
+class MonitorJudge:
+    """A `ProcessMonitor`: it knows that rows follow each other, and can follow slow drift."""
+
+    remembers = True
+
+    def __init__(self, model: ProcessMonitor) -> None:
+        self.model, self.columns, self.alpha = model, _names(model), float(model.alpha_)
+
+    @property
+    def limits(self) -> tuple[float | None, float | None]:
+        """The limits of T2 and SPE."""
+        return _finite(self.model.limits())
+
+    def judge(self, rows: Array) -> Judged:
+        """Return what the monitor says about the rows that follow those judged before."""
+        found = self.model.judge(rows)
+        return Judged(found.t2, found.spe, found.p, found.alarm, found.which)
+
+    def explain(self, rows: Array, which: str) -> Explanation:
+        """Return which variables moved in the last of some rows that follow each other."""
+        return of_monitor(self.model, self.columns, rows, which)
+
+    def save(self, path: Path) -> None:
+        """Write the monitor to a file, atomically."""
+        self.model.save(path)
+
+    def drifted(self) -> bool:
+        """Tell whether the monitor has evidence that it no longer fits."""
+        return self.model.drift_ >= _DRIFT
+
+
+class DetectorJudge:
+    """A `KernelOutlierDetector`: every row for itself; missing values are replaced by means."""
+
+    remembers = False
+
+    def __init__(self, model: KernelOutlierDetector) -> None:
+        self.model, self.columns, self.alpha = model, _names(model), float(model._level)
+        self.limits = _finite(model.limits())
+
+    def judge(self, rows: Array) -> Judged:
+        """Return what the detector says about rows; one without any value is not judged."""
+        known = ~np.isnan(rows).all(axis=1)
+        t2, spe, p = np.full((3, len(rows)), np.nan)
+        p[:], alarm = 1.0, np.zeros(len(rows), bool)
+        if known.any():
+            found = judge_rows(self.model, filled(rows[known], self.model._scaling.mean))
+            t2[known], spe[known] = found.statistics.T
+            p[known], alarm[known] = found.p_values, found.scores < self.model.offset_
+        return Judged(t2, spe, p, alarm, np.where(alarm, "t2 and spe", ""))
+
+    def explain(self, rows: Array, which: str) -> Explanation:
+        """Return which variables moved in the last row."""
+        return of_detector(self.model, self.columns, filled(rows[-1:], self.model._scaling.mean))
+
+    def save(self, path: Path) -> None:
+        """Write the detector to a file, atomically."""
+        self.model.save(path)
+
+    def drifted(self) -> bool:
+        """Tell that a detector does not look for drift."""
+        return False
+
+
+def judge_of(path: Path) -> Judge:
+    """Read a saved model."""
+    model = load(path)
+    if isinstance(model, KernelOutlierDetector):
+        return DetectorJudge(model)
+    if isinstance(model, ProcessMonitor):
+        return MonitorJudge(model)
+    raise ValueError(
+        f"{path} holds a {type(model).__name__}. Give a detector of `mercer outliers --save`, or a monitor of "
+        "`mercer monitor --save`."
+    )
+
+
+def learned(rows: Array, columns: list[str], alpha: float, adapt: bool) -> MonitorJudge:
+    """Learn from normal rows; columns without enough numbers are left out."""
+    used = usable(rows)
+    if not len(used):
+        raise ValueError("No column holds numbers in enough of these rows, so there is nothing to learn from.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows with missing values are left out, which is documented
+        model = ProcessMonitor(alpha=alpha, adapt=adapt).fit(rows[:, used])
+    model.feature_names_in_ = np.array([columns[i] for i in used], object)
+    return MonitorJudge(model)
+
+
+def usable(rows: Array) -> npt.NDArray[np.intp]:
+    """Return the columns to learn from: those with numbers in most rows, and so that enough rows are complete."""
+    missing = np.isnan(rows).mean(axis=0)
+    used = np.flatnonzero(missing <= _SPARSE)
+    if len(used) and (~np.isnan(rows[:, used]).any(axis=1)).mean() < _COMPLETE:
+        used = used[missing[used] <= _HOLED]
+    return used
+
+
+def _names(model: Any) -> tuple[str, ...]:
+    names = getattr(model, "feature_names_in_", None)
+    return tuple(f"column{i}" for i in range(model.n_features_in_)) if names is None else tuple(map(str, names))
+
+
+def _finite(limits: Array) -> tuple[float | None, float | None]:
+    t2, spe = (float(limit) if np.isfinite(limit) else None for limit in limits)
+    return t2, spe

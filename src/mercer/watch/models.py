@@ -1,0 +1,64 @@
+"""The model files of a state: which one is used, and when it is saved."""
+
+import hashlib
+import time
+from pathlib import Path
+from typing import Any
+
+from mercer.watch.judges import Judge, judge_of
+from mercer.watch.settings import Settings
+from mercer.watch.store import Store
+
+_EVERY = 60.0  # seconds
+_MOST_ROWS = 50_000  # since the model was saved: more would make a restart slow
+_LEARNED = "learned"
+
+
+class Models:
+    """Knows where the model came from and where it is saved."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store, self.settings = store, settings
+        self._origin = _LEARNED if settings.model is None else _digest(settings.model)
+        self._saved_at, self._rows = time.monotonic(), 0
+
+    def same_origin(self) -> bool:
+        """Tell whether the state belongs to this model, or to one that was learned from the rows."""
+        same = bool(self.store.meta("origin") == self._origin)
+        if not same:
+            self.store.put({"origin": self._origin, "model": None, "engine": None})
+            self.store.forget_history()
+        return same
+
+    def at_start(self) -> tuple[Judge | None, int]:
+        """Return the model of the state, or the given one, or None; and the number of rows that it has judged."""
+        saved = self.store.meta("model")
+        if saved is not None:
+            return judge_of(self.store.folder / saved["file"]), int(saved["row"])
+        return (None if self.settings.model is None else judge_of(self.settings.model)), 0
+
+    def journalled(self, rows: int) -> None:
+        """Note that rows were written to the journal."""
+        self._rows += rows
+
+    def due(self) -> bool:
+        """Tell whether it is time to save the model."""
+        return self._rows > 0 and (time.monotonic() - self._saved_at > _EVERY or self._rows > _MOST_ROWS)
+
+    def saved(self, judge: Judge, row: int) -> dict[str, Any]:
+        """Write the model to a new file; return what the state must say about it."""
+        self._saved_at, self._rows = time.monotonic(), 0
+        name = f"model-{row}.mercer"
+        judge.save(self.store.folder / name)
+        return {"model": {"file": name, "row": row}, "origin": self._origin}
+
+    def forget_others(self) -> None:
+        """Delete the files of models that are not used any more."""
+        used = self.store.meta("model")
+        for path in self.store.folder.glob("model-*.mercer"):
+            if used is None or path.name != used["file"]:
+                path.unlink(missing_ok=True)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,269 @@
+"""From lines and messages to rows of numbers. Whatever comes, there is no exception: what is wrong is counted."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.watch.clock import Clock
+from mercer.watch.sources.base import MAX_LINE, Batch, Item
+
+MAX_COLUMNS = 1024
+LARGEST = 1e150  # squares of larger numbers do not fit into floating point
+TIME_NAMES = ("time", "timestamp", "ts", "datetime", "date")
+_NAME = 120  # characters of a column's name that are kept
+_MOST_UNKNOWN = 1000  # names
+_SEPARATORS = (",", ";", "\t", "|")
+_MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
+
+Cells = Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of numbers in the order of time."""
+
+    times: Array  # (n,), Unix seconds
+    values: Array  # (n, d), NaN where there is no number
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, part: slice) -> "Rows":
+        return Rows(self.times[part], self.values[part])
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Where the columns of the model are in the cells of a line."""
+
+    width: int
+    time: int | None
+    places: tuple[int | None, ...]
+    pick: Callable[[Cells], Cells] | None  # the cells of the columns, if all are there
+
+    @classmethod
+    def of(cls, header: Sequence[str], columns: Sequence[str], time: str | None) -> "_Plan":
+        at = {name: i for i, name in reversed(list(enumerate(header)))}  # of equal names the first counts
+        places = tuple(at.get(name) for name in columns)
+        known = [place for place in places if place is not None]
+        pick = itemgetter(*known) if len(known) == len(columns) > 1 else None
+        return cls(len(header), at.get(time) if time is not None else None, places, pick)
+
+
+class RowReader:
+    """Reads rows, finds their columns by name, and counts what is wrong with them.
+
+    While the columns are not fixed, every new name becomes a column.
+    """
+
+    def __init__(self, columns: Sequence[str] = (), *, fixed: bool = False, time: str | None = None) -> None:
+        self.columns, self.fixed = list(columns), fixed
+        self.asked_time, self.time_name = time, time
+        self.counts: Counter[str] = Counter()
+        self.ignored: set[str] = set()  # columns that were left out when the model was learned
+        self.unknown: dict[str, None] = {}  # names that the model does not have, in the order of their coming
+        self.header: list[str] | None = None
+        self.separator = ","
+        self.clock = Clock()
+        self._known = set(self.columns)
+        self._plan: _Plan | None = None
+        self._fresh = True
+
+    # -- what is saved ---------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return all that reading goes on with, as plain JSON."""
+        return {
+            "columns": self.columns, "fixed": self.fixed, "time": self.time_name, "header": self.header,
+            "separator": self.separator, "fresh": self._fresh, "ignored": sorted(self.ignored),
+            "unknown": list(self.unknown), "clock": self.clock.state(),
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on as a reader that was saved."""
+        self.columns, self.fixed, self.time_name = list(state["columns"]), bool(state["fixed"]), state["time"]
+        self.header, self.separator, self._fresh = state["header"], state["separator"], bool(state["fresh"])
+        self.ignored, self.unknown = set(state["ignored"]), dict.fromkeys(state["unknown"])
+        self.clock.restore(state["clock"])
+        self._known, self._plan = set(self.columns), None
+
+    def fix(self, columns: Sequence[str]) -> None:
+        """Take these columns from now on; the others that were seen are left out without being counted."""
+        self.ignored |= set(self.columns) - set(columns)
+        self.columns, self.fixed = list(columns), True
+        self._known, self._plan = set(columns), None
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def read(self, batch: Batch) -> Rows:
+        """Return the rows of a batch that can be used."""
+        self.counts.update(batch.counts)
+        if batch.fresh:
+            self.header, self._plan, self._fresh = None, None, True
+        times: list[Any] = []
+        values: list[Cells] = []
+        for item in batch.items:
+            for time, cells in self._rows_of(item):
+                times.append(time)
+                values.append(cells)
+        table = _table(values, len(self.columns))
+        self.counts["text"] += self._without_large(table)
+        self.counts["missing"] += int(np.isnan(table).sum()) if self.fixed else 0
+        kept, stamps = self.clock.kept(times, table, batch.received, self.counts)
+        return Rows(stamps, table[kept])
+
+    def _rows_of(self, item: Item) -> Iterable[tuple[Any, Cells]]:
+        if not isinstance(item, str):
+            return self._named(item)
+        text = item.strip("\r\n \ufeff")
+        if not text:
+            return ()
+        if len(text) > MAX_LINE:
+            return self._malformed()
+        return self._json(text) if text[0] in "{[" else self._line(text)
+
+    def _malformed(self) -> tuple[()]:
+        self.counts["malformed"] += 1
+        return ()
+
+    @staticmethod
+    def _without_large(table: Array) -> int:
+        """Replace infinity and numbers that cannot be squared by NaN; return how many there were."""
+        large = np.abs(table) > LARGEST
+        table[large] = np.nan
+        return int(large.sum())
+
+    # -- text lines ------------------------------------------------------------------------------------------------
+
+    def _line(self, text: str) -> Iterable[tuple[Any, Cells]]:
+        if self.header is None:
+            self.separator = max(_SEPARATORS, key=text.count)
+        cells = self._cells(text)
+        if cells is None:
+            return self._malformed()
+        if self._fresh or self.header is None:
+            self._fresh = False
+            if self._begin(cells):
+                return ()
+        elif cells == self.header:  # the names again, as where files are joined
+            return ()
+        return self._positional(cells)
+
+    def _cells(self, text: str) -> list[str] | None:
+        if '"' not in text:
+            return text.split(self.separator)
+        try:
+            return next(csv.reader([text], delimiter=self.separator, skipinitialspace=True), None)
+        except csv.Error:
+            return None
+
+    def _begin(self, cells: list[str]) -> bool:
+        """Take the names of the columns from the first line, or make them; tell whether the line held names."""
+        words = sum(not _is_number(cell, self.separator) and cell.strip().lower() not in _MISSING for cell in cells)
+        named = 2 * words >= len(cells)
+        if named:
+            self.header = [cell.strip()[:_NAME] or f"column{i}" for i, cell in enumerate(cells)][: MAX_COLUMNS + 1]
+        elif self.fixed and len(cells) == len(self.columns):
+            self.header = list(self.columns)
+        else:
+            self.header = [f"column{i}" for i in range(min(len(cells), MAX_COLUMNS))]
+        self._meet(self.header)
+        self._plan = None
+        return named
+
+    def _positional(self, cells: Cells) -> Iterable[tuple[Any, Cells]]:
+        if self._plan is None:
+            assert self.header is not None
+            self._plan = _Plan.of(self.header, self.columns, self.time_name)
+        plan = self._plan
+        if len(cells) != plan.width:
+            return self._malformed()
+        time = None if plan.time is None else cells[plan.time]
+        if plan.pick is not None:
+            try:
+                return ((time, [float(cell) for cell in plan.pick(cells)]),)
+            except (ValueError, TypeError, OverflowError):
+                pass
+        return ((time, [self._number(None if at is None else cells[at]) for at in plan.places]),)
+
+    # -- JSON and values by name -----------------------------------------------------------------------------------
+
+    def _json(self, text: str) -> Iterable[tuple[Any, Cells]]:
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            return self._malformed()
+        if isinstance(found, dict):
+            return self._named(found)
+        if found and all(isinstance(one, dict) for one in found):  # several rows in one message
+            return [row for one in found for row in self._named(one)]
+        if self.header is None and found and not any(isinstance(one, str | list | dict) for one in found):
+            self._begin([str(one) for one in found])
+        return self._malformed() if self.header is None else self._positional(found)
+
+    def _named(self, cells: Mapping[str, Any]) -> Iterable[tuple[Any, Cells]]:
+        if not cells or len(cells) > 2 * MAX_COLUMNS:
+            return self._malformed()
+        if self.time_name is None or not self.fixed or len(cells) != len(self.columns) + (self.time_name in cells):
+            self._meet(cells)
+        time = cells.get(self.time_name) if self.time_name is not None else None
+        found = [cells.get(name) for name in self.columns]
+        try:
+            return ((time, [float(cell) for cell in found]),)  # type: ignore[arg-type]
+        except (ValueError, TypeError, OverflowError):
+            self._meet(cells)
+            return ((time, [self._number(cells.get(name)) for name in self.columns]),)
+
+    def _meet(self, names: Iterable[str]) -> None:
+        """Find the column of time, and what to do with names that are not known yet."""
+        for name in (given[:_NAME] for given in names):
+            if name in self._known or name in self.ignored or name == self.time_name or name in self.unknown:
+                continue
+            if self.time_name is None and name.strip().lower() in TIME_NAMES and name not in self._known:
+                self.time_name, self._plan = name, None
+            elif not self.fixed and len(self.columns) < MAX_COLUMNS:
+                self.columns.append(name)
+                self._known.add(name)
+                self._plan = None
+            elif len(self.unknown) < _MOST_UNKNOWN:
+                self.unknown[name] = None
+                self.counts["unknown_column"] += 1
+
+    def _number(self, cell: Any) -> float:
+        """Return a number, or NaN; a text that is no mark of a missing value is counted."""
+        if cell is None:
+            return np.nan
+        try:
+            return float(cell)
+        except (ValueError, TypeError, OverflowError):
+            pass
+        text = cell if isinstance(cell, str) else repr(cell)[:_NAME]
+        if self.separator != "," and _is_number(text, self.separator):
+            return float(text.replace(",", "."))
+        self.counts["text"] += text.strip().lower() not in _MISSING
+        return np.nan
+
+
+def _table(values: list[Cells], width: int) -> Array:
+    """Return rows as a matrix; rows that came before a column was known have NaN there."""
+    if all(len(cells) == width for cells in values):
+        return np.array(values, np.float64).reshape(len(values), width)
+    table = np.full((len(values), width), np.nan)
+    for i, cells in enumerate(values):
+        table[i, : len(cells)] = cells
+    return table
+
+
+def _is_number(cell: str, separator: str) -> bool:
+    try:
+        float(cell if separator == "," else cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""Rows from a file that may grow, be rotated (a new file takes its name) or truncated (it begins anew).
+
+The position is the file itself, by its number in the file system and a checksum of its first bytes, and a place in it.
+So a file that was renamed while nobody looked is found again beside its old name, and read to its end first.
+"""
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from mercer.watch.sources.base import Batch, PlainSource, Position
+from mercer.watch.sources.lines import Lines
+
+_PIECE = 262_144  # bytes
+_POLL = 0.05  # seconds
+_START = 1024  # bytes that tell one file from another
+
+
+class FileSource(PlainSource):
+    """Lines of a file."""
+
+    def __init__(self, path: Path, follow: bool) -> None:
+        if not follow and not path.is_file():
+            raise FileNotFoundError(f"{path} is not a file. Give a file, - for standard input, or wait with --follow.")
+        self.path, self.follow, self.name = path, follow, str(path)
+        self._file: IO[bytes] | None = None
+        self._lines = Lines()
+        self._fresh = True
+        self._start = b""  # the first bytes of the file
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def batches(self, position: Position | None, stop: threading.Event) -> Iterator[Batch]:
+        """Yield lines; with `follow`, for ever."""
+        if position is not None:
+            yield from self._resume(position)
+        while not stop.is_set():
+            if self._file is None and not self._open(self.path):
+                stop.wait(_POLL)
+                continue
+            yield from self._grown(stop)
+            if stop.is_set():
+                return
+            if not self.follow:
+                yield from self._finish()
+                return
+            counts = self._replaced()
+            if counts:
+                yield from self._finish()
+                yield Batch([], self._position(), counts=counts)
+                self.close()
+            else:
+                stop.wait(_POLL)
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def _open(self, path: Path, offset: int = 0) -> bool:
+        try:
+            self._file = open(path, "rb")  # noqa: SIM115 - it stays open
+        except FileNotFoundError:
+            return False
+        self._lines, self._fresh = Lines(), offset == 0
+        self._start = self._first_bytes()[:offset]
+        self._file.seek(offset)
+        return True
+
+    def _grown(self, stop: threading.Event) -> Iterator[Batch]:
+        """Yield all lines that are there, as long as it is the same text."""
+        while self._file is not None and not stop.is_set() and self._is_same_text():
+            data = self._file.read(_PIECE)
+            if not data:
+                return
+            if len(self._start) < _START:
+                self._start = self._first_bytes()
+            found = self._lines.add(data)
+            if found or self._lines.too_long:
+                yield self._batch(found)
+
+    def _finish(self) -> Iterator[Batch]:
+        """Yield the last line if it has no end: no more will come."""
+        found = self._lines.last()
+        if found:
+            yield self._batch(found)
+
+    def _batch(self, found: list[str]) -> Batch:
+        batch = Batch(found, self._position(), self._fresh, counts=self._lines.counted())
+        self._fresh = False
+        return batch
+
+    # -- which file ------------------------------------------------------------------------------------------------
+
+    def _first_bytes(self) -> bytes:
+        assert self._file is not None
+        return os.pread(self._file.fileno(), _START, 0)
+
+    def _is_same_text(self) -> bool:
+        """Tell whether the file still begins as it did, and is not shorter than what was read."""
+        assert self._file is not None
+        size = os.fstat(self._file.fileno()).st_size
+        return size >= self._file.tell() and self._first_bytes().startswith(self._start)
+
+    def _replaced(self) -> dict[str, int]:
+        """Return what happened if another text is to be read now; nothing if not."""
+        assert self._file is not None
+        if not self._is_same_text():
+            return {"truncated": 1}
+        try:
+            there = os.stat(self.path)
+        except FileNotFoundError:
+            return {}  # renamed; the new one is not there yet
+        here = os.fstat(self._file.fileno())
+        return {} if (here.st_ino, here.st_dev) == (there.st_ino, there.st_dev) else {"rotated": 1}
+
+    def _position(self) -> Position:
+        assert self._file is not None
+        return {
+            "inode": os.fstat(self._file.fileno()).st_ino,
+            "offset": self._file.tell() - len(self._lines.rest),
+            "length": len(self._start),
+            "start": hashlib.sha256(self._start).hexdigest(),
+        }
+
+    def _resume(self, position: Position) -> Iterator[Batch]:
+        """Open the file of a position, which may have another name by now."""
+        beside = sorted(self.path.parent.glob(_literal(self.path.name) + "*"))
+        for path in [self.path, *beside]:
+            if _is_at(path, position) and self._open(path, int(position["offset"])):
+                return
+        yield Batch([], None, counts={"lost_position": 1})
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
+
+
+def _is_at(path: Path, position: Position) -> bool:
+    """Tell whether a file is the one of a position, and holds what was read of it."""
+    try:
+        found = path.stat()
+        if found.st_ino != position["inode"] or found.st_size < position["offset"]:
+            return False
+        with open(path, "rb") as file:
+            start = file.read(int(position["length"]))
+    except OSError:
+        return False
+    return bool(hashlib.sha256(start).hexdigest() == position["start"])
