@@ -25,7 +25,7 @@ class OpenAlarm:
 
     number: int
     opened: float
-    rows: int  # loud rows
+    rows: int  # loud rows, those that opened it included
     least_p: float
     age: int = 0  # rows since the opening, that row included
     quiet: int = 0  # quiet rows one after the other
@@ -85,7 +85,7 @@ class Tracker:
         self.recent = [*self.recent, loud][-self.m :]
         if self.alarm is None:
             if loud and sum(self.recent) >= self.k:
-                self.alarm = OpenAlarm(self.next_number, time, 0, 1.0)
+                self.alarm = OpenAlarm(self.next_number, time, sum(self.recent) - 1, 1.0)
                 self.next_number += 1
                 yield Change("opened", i, self.alarm.number)
             else:

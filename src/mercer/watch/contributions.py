@@ -17,9 +17,8 @@ Explanation = list[dict[str, Any]]
 
 def of_monitor(model: ProcessMonitor, columns: tuple[str, ...], rows: Array, which: str) -> Explanation:
     """Explain the last of some rows; sensors that are missing or frozen are named by the monitor itself."""
-    amounts = model.contributions(rows)[-1]
-    if not np.nansum(amounts) > 0.0:
-        amounts = _of_sensors(columns, which)
+    only_sensors = which.startswith(_SENSOR)
+    amounts = _of_sensors(columns, which) if only_sensors else model.contributions(rows)[-1]
     return _shown(columns, amounts, rows[-1], _expected(model, rows[-1]))
 
 

@@ -97,6 +97,9 @@ class RowReader:
     def fix(self, columns: Sequence[str]) -> None:
         """Take these columns from now on; the others that were seen are left out without being counted."""
         self.ignored |= set(self.columns) - set(columns)
+        if self.clock.row is not None:
+            last = dict(zip(self.columns, self.clock.row, strict=False))
+            self.clock.row = [last.get(name, np.nan) for name in columns]
         self.columns, self.fixed = list(columns), True
         self._known, self._plan = set(columns), None
 

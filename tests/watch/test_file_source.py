@@ -1,0 +1,153 @@
+"""Growing files: partial lines, rotation and truncation, now and while nobody looked."""
+
+import os
+import threading
+
+import pytest
+
+from mercer.watch.sources.file import FileSource
+from mercer.watch.sources.resolve import source_of
+from watch_parts import csv_text, plant
+
+ROWS = plant(60)
+
+
+class _Gate(threading.Event):
+    """Stands for the event that stops a source: instead of waiting for rows, it waits for the next step of a test."""
+
+    def __init__(self):
+        super().__init__()
+        self.idle, self.go = threading.Semaphore(0), threading.Semaphore(0)
+        self._waits = 0
+
+    def wait(self, timeout=None):
+        self._waits += 1
+        if self._waits % 3 == 0:  # a few looks at the file make a step
+            self.idle.release()
+            self.go.acquire()
+        return self.is_set()
+
+
+class Reading:
+    """Reads a file step by step: each step takes what is there."""
+
+    def __init__(self, path, position=None):
+        self.source, self._gate = FileSource(path, follow=True), _Gate()
+        self.position, self.counts, self._found = position, {}, []
+        threading.Thread(target=self._run, args=(position,), daemon=True).start()
+        self._begun = False
+
+    def _run(self, position):
+        for batch in self.source.batches(position, self._gate):
+            self._found += [line for line in batch.items if line]
+            self.position = batch.position or self.position
+            for key, value in batch.counts.items():
+                self.counts[key] = self.counts.get(key, 0) + value
+
+    def step(self):
+        if self._begun:
+            self._gate.go.release()
+        self._begun = True
+        assert self._gate.idle.acquire(timeout=30)
+        found, self._found = self._found, []
+        return found
+
+
+def lines(text):
+    return text.splitlines()
+
+
+def test_lines_come_once_they_are_complete(tmp_path):
+    path = tmp_path / "x.csv"
+    text = csv_text(ROWS)
+    path.write_text(text[:100])
+    reading = Reading(path)
+    found = reading.step()
+    with path.open("a") as file:
+        file.write(text[100:333])
+    found += reading.step()
+    with path.open("a") as file:
+        file.write(text[333:])
+    assert found + reading.step() == lines(text)
+    assert reading.step() == []
+
+
+def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path):
+    reading = Reading(tmp_path / "later.csv")
+    assert reading.step() == []
+    (tmp_path / "later.csv").write_text("a,b\n1,2\n")
+    assert reading.step() == ["a,b", "1,2"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_rotation_loses_nothing(tmp_path, restarted):
+    path = tmp_path / "x.csv"
+    path.write_text(csv_text(ROWS[:20]))
+    reading = Reading(path)
+    found = reading.step()
+    if restarted:
+        reading.source.close()
+    with path.open("a") as file:
+        file.write(csv_text(ROWS[20:30], 20, header=False) + "no end")
+    os.rename(path, tmp_path / "x.csv.1")
+    path.write_text(csv_text(ROWS[30:], 30))
+    if restarted:
+        reading = Reading(path, reading.position)
+    found += reading.step() + reading.step()
+    assert found == [*lines(csv_text(ROWS[:30])), "no end", *lines(csv_text(ROWS[30:], 30))]
+    assert reading.counts == {"rotated": 1}
+
+
+@pytest.mark.parametrize("longer", [False, True])
+def test_truncation_begins_anew(tmp_path, longer):
+    path = tmp_path / "x.csv"
+    path.write_text(csv_text(ROWS[:20]))
+    reading = Reading(path)
+    found = reading.step()
+    new = csv_text(ROWS[20 : 60 if longer else 25], 20, header=False)
+    path.write_text(new)  # the same file: its number in the file system stays
+    found += reading.step() + reading.step()
+    assert found == lines(csv_text(ROWS[:20])) + lines(new)
+    assert reading.counts == {"truncated": 1}
+
+
+def test_reading_goes_on_at_the_saved_place(tmp_path):
+    path = tmp_path / "x.csv"
+    text = csv_text(ROWS)
+    path.write_text(text[:500])
+    reading = Reading(path)
+    found = reading.step()
+    reading.source.close()
+    path.open("a").write(text[500:])
+    assert found + Reading(path, reading.position).step() == lines(text)
+
+
+def test_a_position_in_a_file_that_is_gone_is_counted(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n")
+    reading = Reading(path)
+    reading.step()
+    path.unlink()
+    (tmp_path / "other").write_text("keeps the number of the old file")
+    path.write_text("a\n2\n")
+    again = Reading(path, {**reading.position, "start": "0" * 64})
+    assert again.step() == ["a", "2"]
+    assert again.counts == {"lost_position": 1}
+
+
+def test_without_follow_the_last_line_needs_no_end(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4")
+    found = [
+        line for batch in FileSource(tmp_path / "x.csv", False).batches(None, threading.Event()) for line in batch.items
+    ]
+    assert found == ["a,b", "1,2", "3,4"]
+
+
+def test_what_a_user_may_write(tmp_path):
+    assert source_of("-").name == "standard input"
+    assert source_of("redis://u:secret@h:1/0?stream=s").name == "redis://h:1/0?stream=s"
+    assert source_of("mqtt://u:secret@h/plant/+/values").name == "mqtt://h/plant/+/values"
+    assert source_of("mqtt://h/plant/#").name == "mqtt://h/plant/#"
+    for wrong in (None, "ftp://h/x", "redis://h/0", "mqtt://h/", str(tmp_path / "absent.csv")):
+        with pytest.raises((ValueError, FileNotFoundError)):
+            source_of(wrong)

@@ -1,0 +1,184 @@
+"""Rows from whatever comes: found by name, cleaned, counted, never an exception."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.watch.rows import MAX_COLUMNS, RowReader
+from mercer.watch.sources.base import MAX_LINE, Batch
+from mercer.watch.sources.lines import Lines
+
+NOW = 1_700_000_000.0
+
+
+def read(reader, *items, fresh=True):
+    return reader.read(Batch(list(items), fresh=fresh, received=NOW))
+
+
+def test_csv_with_a_header_in_another_order():
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = read(reader, "b;extra;a", "1;9;2", "3;9;4,5")
+    assert rows.values.tolist() == [[2.0, 1.0], [4.5, 3.0]]
+    assert reader.counts["unknown_column"] == 1
+    assert list(reader.unknown) == ["extra"]
+    assert rows.times.tolist() == [NOW, NOW]
+
+
+def test_json_lines_objects_lists_and_rows_by_name():
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = read(reader, '{"b": 1, "a": 2}', '{"a": null, "b": "3"}', '[{"a": 5, "b": 6}, {"a": 7, "b": 8}]', {"b": 9})
+    np.testing.assert_array_equal(rows.values, [[2, 1], [np.nan, 3], [5, 6], [7, 8], [np.nan, 9]])
+    assert reader.counts["missing"] == 2
+
+
+def test_lists_without_names_are_the_columns_of_the_model():
+    reader = RowReader(["a", "b"], fixed=True)
+    assert read(reader, "[1, 2]", "[3, 4]").values.tolist() == [[1, 2], [3, 4]]
+
+
+def test_csv_without_a_header():
+    reader = RowReader()
+    assert read(reader, "1,2,x", "3,4,y").values[:, :2].tolist() == [[1, 2], [3, 4]]
+    assert reader.columns == ["column0", "column1", "column2"]
+
+
+def test_new_names_become_columns_until_these_are_fixed():
+    reader = RowReader()
+    rows = read(reader, '{"a": 1}', '{"a": 2, "b": 3}')
+    np.testing.assert_array_equal(rows.values, [[1, np.nan], [2, 3]])
+    reader.fix(["b"])
+    assert read(reader, '{"a": 2, "b": 3, "c": 1}').values.tolist() == [[3.0]]
+    assert dict(reader.counts)["unknown_column"] == 1  # c; a was left out on purpose
+
+
+def test_text_missing_and_large_cells_are_nan_and_counted():
+    reader = RowReader(["a", "b", "c"], fixed=True)
+    rows = read(reader, "a,b,c", "1,broken,", "inf,1e200,nan", '"1",NA,?')
+    assert np.isnan(rows.values).tolist() == [[False, True, True], [True, True, True], [False, True, True]]
+    assert reader.counts["text"] == 3
+    assert reader.counts["missing"] == 7
+
+
+def test_a_header_that_comes_again_is_no_row():
+    reader = RowReader(["a", "b"], fixed=True)
+    assert len(read(reader, "a,b", "1,2", "a,b", "3,4")) == 2
+    assert reader.counts["text"] == 0
+
+
+def test_times_numbers_texts_and_milliseconds():
+    reader = RowReader(["a"], fixed=True)
+    rows = read(reader, "Time,a", f"{NOW - 60},1", "2023-11-14T22:13:00Z,2", "2023-11-14 22:13:10,3", f"{NOW * 1e3},4")
+    assert rows.times.tolist() == [NOW - 60, NOW - 20, NOW - 10, NOW]
+
+
+def test_late_rows_and_duplicates_are_left_out():
+    reader = RowReader(["a"], fixed=True)
+    rows = read(reader, "time,a", f"{NOW - 50},1", f"{NOW - 60},2", f"{NOW - 50},1", f"{NOW - 50},3", f"{NOW},4")
+    assert rows.values.ravel().tolist() == [1, 3, 4]
+    assert (reader.counts["late"], reader.counts["duplicate"]) == (1, 1)
+    assert len(read(reader, f"{NOW},4", fresh=False)) == 0  # also across batches
+    assert reader.counts["duplicate"] == 2
+
+
+def test_a_clock_that_is_set_back_is_followed_after_a_while():
+    reader = RowReader(["a"], fixed=True)
+    read(reader, "time,a", f"{NOW},1")
+    taken = sum(len(read(reader, f"{NOW - 3600 + i},{i}", fresh=False)) for i in range(150))
+    assert 45 <= taken <= 55
+    assert reader.counts["clock_set_back"] == 1
+
+
+def test_a_time_far_in_the_future_does_not_make_all_others_late():
+    reader = RowReader(["a"], fixed=True)
+    rows = read(reader, "time,a", "9000-01-01,1", "soon,1", f"{NOW},2")
+    assert len(rows) == 3
+    assert reader.counts["bad_time"] == 2
+
+
+def test_reading_goes_on_where_it_was_saved():
+    reader = RowReader()
+    read(reader, "time,b,a", f"{NOW - 5},1,2")
+    reader.fix(["a", "b"])
+    again = RowReader()
+    again.restore(json.loads(json.dumps(reader.state())))
+    assert read(again, f"{NOW - 5},1,2", f"{NOW - 4},3,4", fresh=False).values.tolist() == [[4.0, 3.0]]
+    assert again.counts["duplicate"] == 1
+
+
+def test_there_is_a_largest_number_of_columns():
+    reader = RowReader()
+    read(reader, {f"c{i}": 1.0 for i in range(MAX_COLUMNS + 50)})
+    assert len(reader.columns) == MAX_COLUMNS
+    assert reader.counts["unknown_column"] == 50
+    assert len(read(reader, {f"d{i}": 1.0 for i in range(4 * MAX_COLUMNS)})) == 0
+    assert reader.counts["malformed"] == 1
+
+
+junk = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet='{}[],:"0123456789eE+-.nul \\ud8\n\t;', max_size=40),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+        max_leaves=8,
+    ).map(json.dumps),
+    st.dictionaries(st.text(max_size=5), st.text(max_size=5) | st.floats() | st.none(), max_size=4),
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(junk, max_size=30), st.booleans())
+def test_whatever_comes_rows_are_finite_or_nan_and_times_do_not_fall(found, fixed):
+    reader = RowReader(["a", "b"] if fixed else [], fixed=fixed)
+    rows = [read(reader, *found, fresh=False), read(reader, "1,2", fresh=False)]
+    times = np.concatenate([part.times for part in rows])
+    assert (np.diff(times) >= 0).all() or reader.counts["clock_set_back"]
+    for part in rows:
+        assert not np.isinf(part.values).any()
+        assert part.values.shape == (len(part.times), part.values.shape[1])
+    json.dumps(reader.state())
+
+
+def test_ten_thousand_malformed_lines_are_counted():
+    rng = np.random.default_rng(0)
+    bad = [
+        bytes(rng.integers(1, 256, 30, dtype=np.uint8)).replace(b"\n", b" ").decode("latin-1") for _ in range(10_000)
+    ]
+    bad = ["{" + line for line in bad]
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = read(reader, "a,b", *bad, "1,2")
+    assert rows.values.tolist() == [[1.0, 2.0]]
+    assert reader.counts["malformed"] == 10_000
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a": ' + "9" * 5000 + "}", "1" * (MAX_LINE + 1)])
+def test_hostile_lines_are_malformed_or_text(line):
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = read(reader, "a,b", line)
+    assert np.isnan(rows.values).all()
+    assert reader.counts["malformed"] + reader.counts["text"] + reader.counts["missing"] >= 1
+
+
+@given(st.lists(st.text(alphabet="abc,1\r ", max_size=10), max_size=10), st.lists(st.integers(1, 30), max_size=6))
+def test_lines_are_the_same_in_any_pieces(wanted, cuts):
+    text = "".join(line + "\n" for line in wanted).encode()
+    lines, found = Lines(), []
+    edges = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    for first, last in pairwise(edges):
+        found += lines.add(text[first:last])
+    assert found == (text.decode().split("\n")[:-1])
+    assert lines.last() == []
+
+
+def test_a_line_that_is_too_long_is_left_out_and_the_next_one_is_read():
+    lines = Lines()
+    found = []
+    for _ in range(3):
+        found += lines.add(b"x" * (MAX_LINE // 2 + 10))
+    found += lines.add(b"x\n1,2\n")
+    assert found == ["1,2"]
+    assert lines.counted() == {"malformed": 1}
