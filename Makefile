@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 export MERCER_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test test-slow lint docs docs-quick bench papers results clean
+.PHONY: demo test test-slow lint docs docs-quick bench papers results clean test-kills
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Mercer needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -21,6 +21,9 @@ test: $(STAMP)
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+test-kills: $(STAMP)
+	$(BIN)/python -m pytest -m kills
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
