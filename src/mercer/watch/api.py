@@ -112,7 +112,7 @@ class Api:
         return JSONResponse(changed)
 
     def _newest(self) -> float:
-        last = self.monitor.engine.last_time
+        last = self.monitor.engine.told.last_time
         return time.time() if last is None else last
 
     # -- streams ---------------------------------------------------------------------------------------------------

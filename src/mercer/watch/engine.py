@@ -4,6 +4,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +23,16 @@ from mercer.watch.store import Step, Store
 _PATIENCE = 1.0  # seconds between two tries to write
 
 
+@dataclass(frozen=True)
+class Told:
+    """What may be told: it is saved."""
+
+    rows: int
+    last_time: float | None
+    counts: dict[str, int]
+    learned: int  # rows
+
+
 class Engine:
     """Judges rows in the order in which they come."""
 
@@ -38,6 +49,7 @@ class Engine:
         self.position: Position | None = None
         self.judge: Judge | None = None
         self._resume()
+        self.told = self._now()
 
     # -- start -----------------------------------------------------------------------------------------------------
 
@@ -203,6 +215,11 @@ class Engine:
                 time.sleep(_PATIENCE)
         if self.trouble is not None and self.trouble.startswith("The state"):
             self.trouble = None
+        self.told = self._now()
+
+    def _now(self) -> "Told":
+        learned = sum(map(len, self.learned)) if self.judge is None else self.settings.learn
+        return Told(self.rows, self.last_time, dict(self.counts), learned)
 
     def save_model(self, now: bool = False) -> None:
         """Save the model with what it remembers, if it is time for it."""

@@ -55,7 +55,9 @@ class Monitor:
         self.feed.stop()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait until it has ended; tell whether it has."""
+        """Wait until it has ended; tell whether it has. One that was not started has ended."""
+        if self._thread.ident is None:
+            return True
         self._thread.join(timeout)
         return not self._thread.is_alive()
 

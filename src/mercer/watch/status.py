@@ -19,12 +19,12 @@ class Status:
         self.engine, self.feed = engine, feed
         self.failure: str | None = None
         self.stopped = False
-        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), engine.rows)])
+        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), engine.told.rows)])
         self._changed = time.monotonic()
 
     def note(self) -> None:
         """Note how many rows there are; called after every step of the engine."""
-        now, rows = time.monotonic(), self.engine.rows
+        now, rows = time.monotonic(), self.engine.told.rows
         if rows != self._seen[-1][1]:
             self._changed = now
         if now - self._seen[-1][0] >= 0.1:
@@ -35,7 +35,7 @@ class Status:
     def rate(self) -> float:
         """Return rows per second of late."""
         first, rows = self._seen[0]
-        return (self.engine.rows - rows) / max(time.monotonic() - first, 0.1)
+        return (self.engine.told.rows - rows) / max(time.monotonic() - first, 0.1)
 
     def lag(self) -> float:
         """Return how long the next row waits already."""
@@ -68,7 +68,7 @@ class Status:
             ("judged", "alarm_rows", "missing", "late", "text", "unknown_column", "duplicate", "dropped", "malformed"),
             0,
         )
-        return first | dict(self.engine.counts)
+        return first | self.engine.told.counts
 
     def __call__(self) -> dict[str, Any]:
         """Return all of it, as `/api/status` does."""
@@ -76,14 +76,13 @@ class Status:
         shown = [alarm for alarm in engine.store.open_alarms() if alarm["state"] != "shelved"]
         judge = engine.judge
         t2, spe = (None, None) if judge is None else judge.limits
-        learned = sum(map(len, engine.learned)) if judge is None else settings.learn
         return {
-            "version": __version__, "title": settings.title, "state": self.state(len(shown)), "rows": engine.rows,
-            "rows_per_second": round(self.rate(), 2), "learned": learned,
+            "version": __version__, "title": settings.title, "state": self.state(len(shown)), "rows": engine.told.rows,
+            "rows_per_second": round(self.rate(), 2), "learned": engine.told.learned,
             "learn": None if settings.model is not None else settings.learn, "alpha": engine.tracker.alpha,
             "variables": list(engine.reader.columns),
             "limits": {"t2": t2, "spe": spe, "p": engine.tracker.alpha},
-            "open_alarms": len(shown), "last_time": engine.last_time, "lag_seconds": round(self.lag(), 3),
+            "open_alarms": len(shown), "last_time": engine.told.last_time, "lag_seconds": round(self.lag(), 3),
             "warning": self.warning(), "counts": self.counts(), "persist": list(settings.persist),
             "adapt": settings.adapt, "source": self.feed.source.name, "alarm_rate": engine.rates.rate,
         }  # fmt: skip
