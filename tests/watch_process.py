@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
-LONG = 120.0  # seconds after which a test gives up; never a measure of speed
+LONG = 240.0  # seconds after which a test gives up; never a measure of speed
 
 
 def until(condition, what, seconds=LONG):

@@ -27,6 +27,11 @@ def resident_growth(call: Callable[[], Any]) -> float:
     return (_status("VmHWM") - before) / 1024.0
 
 
+def resident() -> float:
+    """Return the resident size in MB (Linux only)."""
+    return _status("VmRSS") / 1024.0
+
+
 def _status(field: str) -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):

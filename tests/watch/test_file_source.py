@@ -98,6 +98,31 @@ def test_rotation_loses_nothing(tmp_path, restarted):
     assert reading.counts == {"rotated": 1}
 
 
+@pytest.mark.parametrize("shifting", [False, True])
+def test_several_rotations_while_nobody_looked_lose_nothing(tmp_path, shifting):
+    """Names that count up (x.csv.1, x.csv.2), and names that are shifted (x.csv.1 becomes x.csv.2)."""
+    path = tmp_path / "x.csv"
+    path.write_text(csv_text(ROWS[:10]))
+    reading = Reading(path)
+    found = reading.step()
+    reading.source.close()
+    for turn in range(1, 5):
+        if shifting:
+            for number in range(turn - 1, 0, -1):
+                os.rename(tmp_path / f"x.csv.{number}", tmp_path / f"x.csv.{number + 1}")
+        os.rename(path, tmp_path / (f"x.csv.{1 if shifting else turn}"))
+        path.write_text(csv_text(ROWS[10 * turn : 10 * turn + 10], 10 * turn))
+    for turn in range(5):  # clocks of file systems are coarse
+        name = f"x.csv.{4 - turn if shifting else turn + 1}" if turn < 4 else "x.csv"
+        os.utime(tmp_path / name, (1e9 + turn, 1e9 + turn))
+    (tmp_path / "x.csv.0.gz").write_bytes(b"junk")
+    reading = Reading(path, reading.position)
+    for _ in range(6):
+        found += reading.step()
+    assert [line for line in found if not line.startswith("time")] == lines(csv_text(ROWS[:50], header=False))
+    assert reading.counts == {"rotated": 4}
+
+
 @pytest.mark.parametrize("longer", [False, True])
 def test_truncation_begins_anew(tmp_path, longer):
     path = tmp_path / "x.csv"

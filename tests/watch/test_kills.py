@@ -95,8 +95,10 @@ def check_kills(tmp_path, kills, adapt, seed):
     writer.join()
     total = writer.written
     process = WatchProcess(*args)
-    process.judged(total)
-    assert process.end() == 0
+    try:
+        process.judged(total)
+    finally:
+        assert process.end() == 0
     check_result(tmp_path, rows[:total], adapt, confirmed)
     return total, confirmed
 

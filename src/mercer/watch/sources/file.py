@@ -1,7 +1,8 @@
 """Rows from a file that may grow, be rotated (a new file takes its name) or truncated (it begins anew).
 
 The position is the file itself, by its number in the file system and a checksum of its first bytes, and a place in it.
-So a file that was renamed while nobody looked is found again beside its old name, and read to its end first.
+So a file that was renamed while nobody looked is found again beside its old name, and read to its end first. Files that
+were rotated since then follow in the order in which they were last written.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from mercer.watch.sources.lines import Lines
 _PIECE = 262_144  # bytes
 _POLL = 0.05  # seconds
 _START = 1024  # bytes that tell one file from another
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")  # these are not read
 
 
 class FileSource(PlainSource):
@@ -26,6 +28,7 @@ class FileSource(PlainSource):
         if not follow and not path.is_file():
             raise FileNotFoundError(f"{path} is not a file. Give a file, - for standard input, or wait with --follow.")
         self.path, self.follow, self.name = path, follow, str(path)
+        self._next = path  # what is read next
         self._file: IO[bytes] | None = None
         self._lines = Lines()
         self._fresh = True
@@ -42,7 +45,8 @@ class FileSource(PlainSource):
         if position is not None:
             yield from self._resume(position)
         while not stop.is_set():
-            if self._file is None and not self._open(self.path):
+            if self._file is None and not self._open(self._next):
+                self._next = self.path
                 stop.wait(_POLL)
                 continue
             yield from self._grown(stop)
@@ -55,6 +59,7 @@ class FileSource(PlainSource):
             if counts:
                 yield from self._finish()
                 yield Batch([], self._position(), counts=counts)
+                self._next = self.path if "truncated" in counts else self._follower()
                 self.close()
             else:
                 stop.wait(_POLL)
@@ -118,6 +123,25 @@ class FileSource(PlainSource):
         here = os.fstat(self._file.fileno())
         return {} if (here.st_ino, here.st_dev) == (there.st_ino, there.st_dev) else {"rotated": 1}
 
+    def _follower(self) -> Path:
+        """Return the file that comes after the present one: the next that was written, or the one with the name."""
+        assert self._file is not None
+        here = os.fstat(self._file.fileno())
+        later = []
+        for path in self._beside():
+            try:
+                found = path.stat()
+            except FileNotFoundError:
+                continue
+            if found.st_ino != here.st_ino and found.st_mtime_ns > here.st_mtime_ns:
+                later.append((found.st_mtime_ns, path != self.path, path))
+        return min(later)[2] if later else self.path
+
+    def _beside(self) -> list[Path]:
+        """Return the file and those that were rotated away."""
+        rotated = sorted(self.path.parent.glob(_literal(self.path.name) + "[.-]*"))
+        return [self.path, *(path for path in rotated if path.suffix not in _COMPRESSED)]
+
     def _position(self) -> Position:
         assert self._file is not None
         return {
@@ -129,8 +153,7 @@ class FileSource(PlainSource):
 
     def _resume(self, position: Position) -> Iterator[Batch]:
         """Open the file of a position, which may have another name by now."""
-        beside = sorted(self.path.parent.glob(_literal(self.path.name) + "*"))
-        for path in [self.path, *beside]:
+        for path in self._beside():
             if _is_at(path, position) and self._open(path, int(position["offset"])):
                 return
         yield Batch([], None, counts={"lost_position": 1})
