@@ -1,0 +1,152 @@
+// The list of alarms, newest first.
+
+import {count, duration, moment} from "./format.js";
+import {make, notice, part, remember, remembered} from "./page_parts.js";
+import {get} from "./server.js";
+
+const PAGE = 50;
+const MOST = 500; // more are not kept; older ones come when they are asked for
+const STATES = {open: "open", acknowledged: "acknowledged", shelved: "shelved", closed: "closed"};
+
+export const isActive = (alarm) => alarm.closed === null;
+export const isDone = (alarm) => alarm.closed !== null && alarm.acknowledged !== null;
+export const isWaiting = (alarm) => isActive(alarm) && alarm.state === "open";
+
+export const stateWord = (alarm) =>
+  alarm.state === "closed" && alarm.acknowledged === null ? "closed, not acknowledged" : STATES[alarm.state] ?? alarm.state;
+
+export class AlarmList {
+  // `onChange(chosen)` is called when the list or what is chosen in it changes.
+  constructor(onChange) {
+    Object.assign(this, {onChange, alarms: new Map(), chosen: null, byPerson: false, more: false, items: new Map()});
+    this.onlyOpen = remembered("list", "all") === "open";
+    part("only-active").onclick = () => this.#filter(true);
+    part("all-alarms").onclick = () => this.#filter(false);
+    part("older").onclick = () => this.#older();
+    this.#filter(this.onlyOpen);
+  }
+
+  async load() {
+    const {alarms} = await get("alarms", {limit: PAGE});
+    this.more = alarms.length === PAGE;
+    this.alarms = new Map(alarms.map((alarm) => [alarm.id, alarm]));
+    this.#keepChoice();
+    this.#show();
+  }
+
+  // An alarm that opened, changed or closed. The newest one is chosen until a person chooses another.
+  arrived(alarm) {
+    const fresh = !this.alarms.has(alarm.id);
+    this.alarms.set(alarm.id, alarm);
+    if (fresh && this.alarms.size > MOST) this.#forget();
+    this.#keepChoice(fresh);
+    this.#show();
+    return fresh;
+  }
+
+  waiting() {
+    return [...this.alarms.values()].filter(isWaiting);
+  }
+
+  choose(id, byPerson = true) {
+    Object.assign(this, {chosen: id, byPerson});
+    this.#show();
+  }
+
+  // The next or the previous alarm of the list.
+  step(by) {
+    const ids = this.#listed().map(({id}) => id);
+    if (!ids.length) return;
+    const at = ids.indexOf(this.chosen);
+    const id = ids[Math.max(0, Math.min(ids.length - 1, at < 0 ? 0 : at + by))];
+    this.choose(id);
+    this.items.get(id)?.firstChild.focus();
+  }
+
+  #keepChoice(fresh = false) {
+    if (this.byPerson && this.alarms.has(this.chosen)) return;
+    if (!fresh && this.alarms.has(this.chosen)) return;
+    this.chosen = this.#sorted()[0]?.id ?? null;
+    this.byPerson = false;
+  }
+
+  #forget() {
+    const oldest = this.#sorted().at(-1);
+    this.alarms.delete(oldest.id);
+    this.more = true;
+  }
+
+  #sorted() {
+    return [...this.alarms.values()].sort((a, b) => b.id - a.id);
+  }
+
+  #listed() {
+    return this.#sorted().filter((alarm) => !this.onlyOpen || !isDone(alarm));
+  }
+
+  #filter(onlyOpen) {
+    this.onlyOpen = onlyOpen;
+    remember("list", onlyOpen ? "open" : "all");
+    part("only-active").setAttribute("aria-pressed", String(onlyOpen));
+    part("all-alarms").setAttribute("aria-pressed", String(!onlyOpen));
+    this.#show();
+  }
+
+  async #older() {
+    try {
+      const before = Math.min(...this.alarms.keys());
+      const {alarms} = await get("alarms", {limit: PAGE, before});
+      alarms.slice(0, MOST - this.alarms.size).forEach((alarm) => this.alarms.set(alarm.id, alarm));
+      this.more = alarms.length === PAGE && this.alarms.size < MOST;
+      this.#show();
+    } catch (error) {
+      notice(`Older alarms could not be loaded. ${error.message}`, true);
+    }
+  }
+
+  // Items stay the same elements, so that the one with the keyboard's focus keeps it.
+  #show() {
+    const listed = this.#listed();
+    const items = new Map(listed.map((alarm) => [alarm.id, this.items.get(alarm.id) ?? this.#item(alarm.id)]));
+    listed.forEach((alarm) => this.#fill(items.get(alarm.id), alarm));
+    this.items = items;
+    arrange(part("alarm-list"), [...items.values()]);
+    part("no-alarms").hidden = listed.length > 0;
+    part("no-alarms").textContent = this.alarms.size ? "No alarm waits for a person." : "No alarm so far.";
+    part("older").hidden = !this.more;
+    this.onChange(this.alarms.get(this.chosen) ?? null);
+  }
+
+  #item(id) {
+    const button = make("button", "alarm", make("span", "dot"), make("span", "when"), make("span", "kind"), make("span", "names"), make("span", "note"));
+    button.type = "button";
+    button.onclick = () => this.choose(id);
+    return make("li", "", button);
+  }
+
+  #fill(item, alarm) {
+    const button = item.firstChild;
+    const [, when, kind, names, note] = button.children;
+    button.dataset.state = alarm.state === "closed" && alarm.acknowledged === null ? "unseen" : alarm.state;
+    button.dataset.alarm = alarm.id;
+    button.setAttribute("aria-pressed", String(alarm.id === this.chosen));
+    put(when, moment(alarm.opened));
+    put(kind, `${stateWord(alarm)} · ${length(alarm)}`);
+    put(names, alarm.contributions.slice(0, 3).map(({variable}) => variable).join(", "));
+    put(note, alarm.comment);
+    note.hidden = !alarm.comment;
+  }
+}
+
+export const length = (alarm) => (alarm.closed === null ? `${count(alarm.rows)} rows` : duration(alarm.closed - alarm.opened));
+
+function put(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function arrange(list, items) {
+  items.forEach((item, k) => {
+    if (list.children[k] !== item) list.insertBefore(item, list.children[k] ?? null);
+  });
+  while (list.children.length > items.length) list.lastChild.remove();
+}

@@ -1,0 +1,216 @@
+// One chart: the least and the largest value per pixel of time, a limit with its value, and shaded alarms.
+
+import uPlot from "./uPlot.esm.js";
+import {number, power, timeMarks} from "./format.js";
+import {colour} from "./page_parts.js";
+
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const LEFT = 58; // the same for all charts, so that their times stand above each other
+const SMALLEST = 1e-12; // a p-value of zero has no logarithm
+const EMPTY = [[], [], []];
+
+// Options of a chart: `log`, `upsideDown`, `marks` (whether times are written), `limit()`, `alarms()`, `range()`,
+// `onZoom(start, end)`, `onReset()`, `onCursor(index)`.
+export class Chart {
+  constructor(element, options) {
+    Object.assign(this, {element, options, data: EMPTY, plot: null});
+    this.resizing = new ResizeObserver(() => this.#resize());
+    this.resizing.observe(element);
+    this.rebuild();
+  }
+
+  // Draws anew with the colours of now.
+  rebuild() {
+    this.plot?.destroy();
+    this.ink = inks();
+    this.plot = new uPlot(this.#describe(), this.data, this.element);
+  }
+
+  set(data) {
+    this.data = this.options.log ? data.map((column, k) => (k === 0 ? column : column.map(positive))) : data;
+    this.plot.setData(this.data, true);
+  }
+
+  redraw() {
+    this.plot.redraw(false);
+  }
+
+  #resize() {
+    const {clientWidth: width, clientHeight: height} = this.element;
+    if (width > 0 && height > 0) this.plot.setSize({width, height});
+  }
+
+  #describe() {
+    const {log, upsideDown} = this.options;
+    return {
+      width: Math.max(this.element.clientWidth, 100),
+      height: Math.max(this.element.clientHeight, 60),
+      padding: [9, 8, this.options.marks ? 0 : 4, 0],
+      legend: {show: false},
+      cursor: this.#cursor(),
+      scales: {
+        x: {time: true, range: () => this.options.range()},
+        y: {distr: log ? 3 : 1, log: 10, dir: upsideDown ? -1 : 1, range: (_, low, high) => this.#span(low, high)},
+      },
+      axes: [this.#timeAxis(), this.#valueAxis()],
+      series: [{}, this.#series(), this.#series()],
+      bands: [{series: [2, 1], fill: (plot) => this.#paint(plot, this.ink.beyondBand, this.ink.band)}],
+      hooks: {
+        drawClear: [(plot) => shadeAlarms(plot, this.options.alarms(), this.ink)],
+        draw: [(plot) => drawLimit(plot, this.options.limit(), this.ink)],
+        setSelect: [(plot) => this.#selected(plot)],
+        setCursor: [(plot) => this.options.onCursor(plot.cursor.idx ?? null)],
+      },
+    };
+  }
+
+  #series() {
+    return {
+      stroke: (plot) => this.#paint(plot, this.ink.beyond, this.ink.line),
+      width: 1,
+      points: {show: false},
+      spanGaps: false,
+    };
+  }
+
+  // One colour up to the limit, another one beyond it. Up is unusual in all charts.
+  #paint(plot, beyond, within) {
+    const limit = this.options.limit();
+    return limit === null || !Number.isFinite(plot.scales.y.min) ? within : twoColours(plot, limit, beyond, within);
+  }
+
+  #cursor() {
+    const moves = new Set(["mousemove", "mouseleave"]);
+    return {
+      y: false,
+      points: {show: false},
+      drag: {x: true, y: false, setScale: false},
+      sync: {key: "time", setSeries: false, filters: {pub: (type) => moves.has(type), sub: (type) => moves.has(type)}},
+      bind: {dblclick: () => () => (this.options.onReset(), null)},
+    };
+  }
+
+  #selected(plot) {
+    const {left, width} = plot.select;
+    if (width < 4) return;
+    const [start, end] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+    plot.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
+    this.options.onZoom(start, end);
+  }
+
+  #timeAxis() {
+    return {
+      ...this.#axis(),
+      space: 64,
+      size: (_, marks) => (!this.options.marks ? 6 : marks?.some((mark) => mark.includes("\n")) ? 40 : 24),
+      values: (_, splits, __, ___, step) => (this.options.marks ? timeMarks(splits, step) : splits.map(() => "")),
+    };
+  }
+
+  #valueAxis() {
+    const plain = (value) => number(value);
+    const decade = (value) => (ifDecade(value) === null ? "" : value >= 1e-4 && value <= 1000 ? number(value) : power(Math.round(Math.log10(value))));
+    return {
+      ...this.#axis(true),
+      space: this.options.log ? 22 : 30,
+      size: LEFT,
+      values: (_, splits) => splits.map(this.options.log ? decade : plain),
+    };
+  }
+
+  #axis(vertical = false) {
+    return {
+      stroke: this.ink.quiet,
+      font: FONT,
+      gap: 4,
+      grid: {stroke: this.ink.grid, width: 1, filter: (_, splits) => (vertical && this.options.log ? splits.map(ifDecade) : splits)},
+      ticks: {show: false},
+    };
+  }
+
+  // The values that the axis shows: always the limit, with room for its label.
+  #span(low, high) {
+    const limit = this.options.limit();
+    if (this.options.log) return logSpan(low, high, limit, this.options.upsideDown);
+    if (limit === null) return trendSpan(low, high);
+    return [0, 1.12 * Math.max(high ?? 0, 1.35 * limit)];
+  }
+}
+
+const ifDecade = (value) => (value > 0 && Math.abs(Math.log10(value) % 1) < 1e-9 ? value : null);
+
+const positive = (value) => (value === null || value === undefined ? null : Math.max(value, SMALLEST));
+
+function inks() {
+  const names = ["quiet", "grid", "line", "band", "beyond", "beyond-band", "limit", "shade", "shade-chosen", "card"];
+  return Object.fromEntries(names.map((name) => [name.replace(/-(.)/, (_, letter) => letter.toUpperCase()), colour(name)]));
+}
+
+function trendSpan(low, high) {
+  if (low === null || high === null) return [0, 1];
+  const room = 0.08 * (high - low) || 0.05 * Math.abs(high) || 1;
+  return [low - room, high + room];
+}
+
+function logSpan(low, high, limit, upsideDown) {
+  if (upsideDown) return [0.7 * Math.min(low ?? 1, (limit ?? 1) / 4), 1];
+  const [least, most] = [low ?? limit ?? 0.1, high ?? limit ?? 1];
+  return [0.8 * Math.min(least, (limit ?? least) / 10), 1.25 * Math.max(most, 1.35 * (limit ?? most))];
+}
+
+function twoColours(plot, limit, beyond, within) {
+  const {top, height} = plot.bbox;
+  const share = (plot.valToPos(limit, "y", true) - top) / height;
+  if (!(share > 0)) return within;
+  if (share >= 1) return beyond;
+  const fill = plot.ctx.createLinearGradient(0, top, 0, top + height);
+  fill.addColorStop(0, beyond);
+  fill.addColorStop(share, beyond);
+  fill.addColorStop(share, within);
+  fill.addColorStop(1, within);
+  return fill;
+}
+
+function drawLimit(plot, limit, ink) {
+  if (limit === null) return;
+  const {ctx, bbox} = plot;
+  const ratio = uPlot.pxRatio;
+  const y = Math.round(plot.valToPos(limit, "y", true)) + 0.5;
+  ctx.save();
+  ctx.strokeStyle = ink.limit;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([6 * ratio, 4 * ratio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  drawLabel(ctx, `limit ${number(limit)}`, bbox.left + 6 * ratio, y, ratio, ink);
+  ctx.restore();
+}
+
+function drawLabel(ctx, text, x, y, ratio, ink) {
+  ctx.font = FONT.replace("12px", `600 ${12 * ratio}px`);
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  const width = ctx.measureText(text).width + 8 * ratio;
+  ctx.fillStyle = ink.card;
+  ctx.fillRect(x, y - 8 * ratio, width, 16 * ratio);
+  ctx.fillStyle = ink.limit;
+  ctx.fillText(text, x + 4 * ratio, y + 0.5 * ratio);
+}
+
+function shadeAlarms(plot, alarms, ink) {
+  const {ctx, bbox} = plot;
+  const {min, max} = plot.scales.x;
+  if (min === null || min === undefined) return;
+  ctx.save();
+  for (const {opened, closed, chosen} of alarms) {
+    const [start, end] = [Math.max(opened, min), Math.min(closed ?? max, max)];
+    if (end < start) continue;
+    const left = plot.valToPos(start, "x", true);
+    const width = Math.max(plot.valToPos(end, "x", true) - left, 2 * uPlot.pxRatio);
+    ctx.fillStyle = chosen ? ink.shadeChosen : ink.shade;
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+  }
+  ctx.restore();
+}

@@ -1,0 +1,287 @@
+// The charts above each other, with one axis of time: T², SPE, p and one variable.
+
+import {Buckets, NAMES, withGaps} from "./buckets.js";
+import {Chart} from "./chart.js";
+import {moment, number} from "./format.js";
+import {notice, part, remember, remembered, say} from "./page_parts.js";
+import {get} from "./server.js";
+import {TimeView, WINDOWS, windowOfRows, windowOfSpan} from "./time_view.js";
+
+const DRAW_EVERY = 200; // milliseconds
+const TREND_EVERY = 1500;
+const ENOUGH = 50; // rows that show how fast they come
+const OF_NOW = 3600; // seconds: rows this close to the clock are of now
+const NONE = {time: [], low: [], high: []};
+
+export class Charts {
+  // `alarms()` gives what is shaded.
+  constructor(alarms) {
+    this.view = new TimeView(() => this.#viewChanged());
+    this.alarms = alarms;
+    this.limits = {};
+    this.buckets = new Buckets(this.view.window);
+    this.still = null; // what the server gave for a paused view
+    this.arrived = null; // rows that came while history was asked for
+    this.trend = {variable: null, ...NONE};
+    this.cursor = null;
+    Object.assign(this, {rows: 0, rate: 0}); // judged, and per second
+    this.settled = false; // whether the window fits to the rows
+    this.asked = {history: 0, trend: 0};
+    this.logScale = remembered("scale", "linear") === "log";
+    this.charts = Object.fromEntries([...NAMES, "trend"].map((name) => [name, this.#chart(name)]));
+    this.#controls();
+    setInterval(() => this.#draw(), DRAW_EVERY);
+    setInterval(() => this.view.live && !document.hidden && this.#loadTrend(), TREND_EVERY);
+  }
+
+  #chart(name) {
+    const element = document.querySelector(`[data-chart="${name}"] .plot`);
+    return new Chart(element, {
+      log: name === "p" || (this.logScale && name !== "trend"),
+      upsideDown: name === "p",
+      marks: name === "trend",
+      limit: () => this.limits[name] ?? null,
+      alarms: this.alarms,
+      range: () => this.view.range(),
+      onZoom: (start, end) => this.view.show(start, end),
+      onReset: () => this.view.follow(),
+      onCursor: (index) => this.#pointed(name, index),
+    });
+  }
+
+  // All that was kept until now, after a connection or for another window of time.
+  async load() {
+    const mine = ++this.asked.history;
+    this.arrived = [];
+    try {
+      if (!this.settled) await this.#findWindow();
+      const [start, end] = this.view.range();
+      const query = this.view.newest === null ? {points: 1000} : {start, end: end + 1, points: 1000};
+      const history = await get("history", query);
+      if (mine !== this.asked.history) return;
+      this.buckets = new Buckets(this.view.window);
+      this.buckets.addHistory(history);
+      this.arrived.forEach((rows) => this.buckets.addRows(rows));
+      this.view.advance(this.buckets.last);
+      this.changed = true;
+    } catch (error) {
+      notice(`The history could not be loaded. ${error.message}`, true);
+    } finally {
+      if (mine === this.asked.history) this.arrived = null;
+    }
+  }
+
+  // The shortest window that shows enough rows; rows of another time, as from an old file, are shown all.
+  async #findWindow() {
+    const {time} = await get("history", {points: 1000});
+    this.view.advance(time.at(-1) ?? null);
+    if (this.rows < ENOUGH || time.length < 2 || this.view.chosen) return;
+    this.settled = true;
+    const isNow = Math.abs(time.at(-1) - Date.now() / 1000) < OF_NOW;
+    this.view.window = isNow && this.rate > 0 ? windowOfRows(1 / this.rate) : windowOfSpan(time.at(-1) - time[0]);
+    this.#showWindow();
+  }
+
+  rowsArrived(rows) {
+    this.arrived?.push(rows);
+    this.buckets.addRows(rows);
+    if (rows.time.length) this.latest = Object.fromEntries(NAMES.map((name) => [name, rows[name].at(-1)]));
+    this.view.advance(this.buckets.last);
+    this.changed = true;
+  }
+
+  statusArrived(status) {
+    const before = this.rows;
+    Object.assign(this, {rows: status.counts.judged, rate: status.rows_per_second});
+    if (!this.settled && before < ENOUGH && this.rows >= ENOUGH) this.load();
+    const fresh = {t2: status.limits.t2, spe: status.limits.spe, p: status.limits.p};
+    if (JSON.stringify(fresh) !== JSON.stringify(this.limits)) {
+      this.limits = fresh;
+      this.changed = true;
+    }
+    this.#offer(status.variables);
+  }
+
+  alarmsChanged() {
+    this.changed = true;
+  }
+
+  coloursChanged() {
+    Object.values(this.charts).forEach((chart) => chart.rebuild());
+    this.changed = true;
+  }
+
+  showVariable(name) {
+    if (this.trend.variable !== name) this.trend = {variable: name, ...NONE};
+    part("variable").value = name;
+    this.#loadTrend();
+  }
+
+  // An alarm with some time before and after it.
+  showTime({opened, closed}) {
+    const end = closed ?? this.view.newest ?? opened;
+    const room = Math.max(0.75 * (end - opened), 20);
+    this.view.show(opened - room, end + room);
+  }
+
+  #offer(variables) {
+    const select = part("variable");
+    const names = JSON.stringify(variables);
+    if (select.dataset.names === names) return;
+    select.dataset.names = names;
+    select.replaceChildren(...variables.map((name) => new Option(name, name)));
+    const keep = variables.includes(this.trend.variable) ? this.trend.variable : variables[0];
+    if (keep !== undefined) this.showVariable(keep);
+  }
+
+  async #loadTrend() {
+    const {variable} = this.trend;
+    if (variable === null) return;
+    const mine = ++this.asked.trend;
+    const [start, end] = this.view.range();
+    try {
+      const found = await get("trend", {variable, start, end, points: this.#pixels()});
+      if (mine !== this.asked.trend) return;
+      this.trend = {variable, time: found.time, low: found.low, high: found.high};
+      this.changed = true;
+    } catch {
+      // the next one comes soon, and the page says when there is no connection
+    }
+  }
+
+  async #loadStill() {
+    const mine = ++this.asked.history;
+    const [start, end] = this.view.range();
+    try {
+      const found = await get("history", {start, end, points: this.#pixels()});
+      if (mine !== this.asked.history || this.view.live) return;
+      this.still = {time: found.time, low: {}, high: {}};
+      for (const name of NAMES) {
+        this.still.low[name] = found[name].low;
+        this.still.high[name] = found[name].high;
+      }
+      this.changed = true;
+    } catch (error) {
+      notice(`The history could not be loaded. ${error.message}`, true);
+    }
+  }
+
+  #pixels() {
+    return Math.max(200, Math.min(1600, Math.round(this.charts.t2.element.clientWidth)));
+  }
+
+  #viewChanged() {
+    this.changed = true;
+    this.#showWindow();
+    if (this.view.live) {
+      this.still = null;
+      if (this.buckets.span !== this.view.window) this.load();
+    } else {
+      clearTimeout(this.stillTimer);
+      this.stillTimer = setTimeout(() => this.#loadStill(), 120);
+    }
+    this.#loadTrend();
+  }
+
+  #draw() {
+    if (!this.changed || document.hidden) return;
+    this.changed = false;
+    const shown = this.still ?? this.buckets;
+    for (const name of NAMES) {
+      this.charts[name].set(withGaps(shown.time, [shown.low[name], shown.high[name]]));
+    }
+    this.charts.trend.set(withGaps(this.trend.time, [this.trend.low, this.trend.high]));
+    this.#showValues();
+  }
+
+  #pointed(name, index) {
+    const time = index === null ? null : this.charts[name].data[0][index] ?? null;
+    this.cursor = time;
+    this.#showValues();
+  }
+
+  // The values at the pointer, or the newest ones.
+  #showValues() {
+    for (const [name, chart] of Object.entries(this.charts)) {
+      const [time, low, high] = chart.data;
+      const index = this.cursor === null ? time.length - 1 : nearest(time, this.cursor);
+      const element = document.querySelector(`[data-now="${name}"]`);
+      const now = this.view.live && this.cursor === null ? this.latest?.[name] : undefined;
+      const [least, most] = now === undefined ? [low[index], high[index]] : [now, now];
+      const text = index < 0 ? "" : between(least, most);
+      element.textContent = this.cursor === null || index < 0 ? text : `${text} at ${moment(time[index])}`;
+      const limit = this.limits[name];
+      element.classList.toggle("beyond", isBeyond(name, least, most, limit));
+      chart.element.setAttribute("aria-label", describe(name, this.trend.variable, text, limit));
+    }
+  }
+
+  #showWindow() {
+    const [start, end] = this.view.range();
+    say("shown", this.view.live ? "" : `Paused: ${moment(start)} to ${moment(end)}`);
+    part("live").setAttribute("aria-pressed", String(this.view.live));
+    document.documentElement.classList.toggle("paused", !this.view.live);
+    for (const button of part("windows").children) {
+      button.setAttribute("aria-pressed", String(this.view.live && Number(button.dataset.seconds) === this.view.window));
+    }
+  }
+
+  #controls() {
+    part("windows").replaceChildren(...WINDOWS.map(({seconds, name}, k) => {
+      const button = document.createElement("button");
+      Object.assign(button, {type: "button", textContent: name, onclick: () => this.view.follow(seconds)});
+      button.dataset.seconds = seconds;
+      button.setAttribute("aria-keyshortcuts", String(k + 1));
+      return button;
+    }));
+    part("live").onclick = () => this.view.follow();
+    part("earlier").onclick = () => this.view.move(-0.5);
+    part("later").onclick = () => this.view.move(0.5);
+    part("zoom-in").onclick = () => this.view.zoom(0.5);
+    part("zoom-out").onclick = () => this.view.zoom(2);
+    part("variable").onchange = (event) => this.showVariable(event.target.value);
+    part("scale").onclick = () => this.changeScale();
+    this.#showWindow();
+    this.#showScale();
+  }
+
+  changeScale() {
+    this.logScale = !this.logScale;
+    remember("scale", this.logScale ? "log" : "linear");
+    for (const name of ["t2", "spe"]) {
+      this.charts[name].options.log = this.logScale;
+      this.charts[name].rebuild();
+    }
+    this.#showScale();
+    this.changed = true;
+  }
+
+  #showScale() {
+    part("scale").setAttribute("aria-pressed", String(this.logScale));
+  }
+}
+
+function between(low, high) {
+  if (low === null || low === undefined) return "–";
+  return number(low) === number(high) ? number(high) : `${number(low)} to ${number(high)}`;
+}
+
+function isBeyond(name, low, high, limit) {
+  if (limit === null || limit === undefined || low === null || low === undefined) return false;
+  return name === "p" ? low < limit : high > limit;
+}
+
+function nearest(time, value) {
+  let [low, high] = [0, time.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (time[middle] < value) low = middle;
+    else high = middle;
+  }
+  return high < 0 ? -1 : value - time[low] < time[high] - value ? low : high;
+}
+
+function describe(name, variable, text, limit) {
+  const what = {t2: "T squared", spe: "SPE", p: "p-value"}[name] ?? `Variable ${variable ?? ""}`;
+  return `${what} against time; newest value ${text || "not known"}${limit ? `, limit ${number(limit)}` : ""}`;
+}
