@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 export MERCER_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test test-slow lint docs docs-quick bench papers results clean test-kills
+.PHONY: demo test test-slow lint docs docs-quick bench papers results clean test-kills test-browser
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Mercer needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -17,13 +17,21 @@ demo: $(STAMP)
 	$(BIN)/mercer demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not browser"
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
 
 test-kills: $(STAMP)
 	$(BIN)/python -m pytest -m kills
+
+# The page of `mercer watch` in an installed chromium (Debian: apt-get install chromium).
+test-browser: $(VENV)/.browser
+	$(BIN)/python -m pytest -rs -m browser tests/watch/browser
+
+$(VENV)/.browser: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,browser]"
+	@touch $(VENV)/.browser
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

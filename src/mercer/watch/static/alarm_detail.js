@@ -84,14 +84,13 @@ export class AlarmDetail {
   #bar({variable, share, value, expected}, largest) {
     const length = make("span", "length");
     length.style.width = `${(100 * share) / largest}%`;
-    const values = value === null || value === undefined ? "" : `${arrow(value, expected)} ${number(value)}, expected ${number(expected)}`;
     const button = make(
       "button",
       "variable",
       make("span", "name", variable),
       make("span", "share", percent(share)),
       make("span", "track", length),
-      make("span", "values", values),
+      make("span", "values", told(value, expected)),
     );
     button.type = "button";
     button.title = "Show this variable";
@@ -101,7 +100,13 @@ export class AlarmDetail {
   }
 }
 
-const arrow = (value, expected) => (value > expected ? "▲" : value < expected ? "▼" : "");
+const isNumber = (value) => typeof value === "number";
+
+function told(value, expected) {
+  if (!isNumber(value)) return "no value";
+  if (!isNumber(expected)) return number(value);
+  return `${value > expected ? "▲ " : value < expected ? "▼ " : ""}${number(value)}, expected ${number(expected)}`;
+}
 
 function facts(alarm) {
   const times = alarm.closed === null ? `since ${moment(alarm.opened)}` : `${moment(alarm.opened)} to ${moment(alarm.closed)}`;

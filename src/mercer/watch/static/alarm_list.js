@@ -5,6 +5,7 @@ import {make, notice, part, remember, remembered} from "./page_parts.js";
 import {get} from "./server.js";
 
 const PAGE = 50;
+const PATIENCE = 3000; // milliseconds
 const MOST = 500; // more are not kept; older ones come when they are asked for
 const STATES = {open: "open", acknowledged: "acknowledged", shelved: "shelved", closed: "closed"};
 
@@ -18,7 +19,7 @@ export const stateWord = (alarm) =>
 export class AlarmList {
   // `onChange(chosen)` is called when the list or what is chosen in it changes.
   constructor(onChange) {
-    Object.assign(this, {onChange, alarms: new Map(), chosen: null, byPerson: false, more: false, items: new Map()});
+    Object.assign(this, {onChange, alarms: new Map(), chosen: null, byPerson: false, more: false, items: new Map(), loadedAt: null});
     this.onlyOpen = remembered("list", "all") === "open";
     part("only-active").onclick = () => this.#filter(true);
     part("all-alarms").onclick = () => this.#filter(false);
@@ -30,6 +31,7 @@ export class AlarmList {
     const {alarms} = await get("alarms", {limit: PAGE});
     this.more = alarms.length === PAGE;
     this.alarms = new Map(alarms.map((alarm) => [alarm.id, alarm]));
+    this.loadedAt = performance.now();
     this.#keepChoice();
     this.#show();
   }
@@ -44,8 +46,18 @@ export class AlarmList {
     return fresh;
   }
 
+  // Some things happen without a message, such as the end of shelving: then the server counts other alarms than the list.
+  compare(open) {
+    const known = [...this.alarms.values()].filter((alarm) => isActive(alarm) && alarm.state !== "shelved").length;
+    if (known !== open && performance.now() - this.loadedAt > PATIENCE) this.load().catch(() => {});
+  }
+
   waiting() {
     return [...this.alarms.values()].filter(isWaiting);
+  }
+
+  shelved() {
+    return [...this.alarms.values()].filter((alarm) => alarm.state === "shelved");
   }
 
   choose(id, byPerson = true) {
@@ -125,11 +137,13 @@ export class AlarmList {
   }
 
   #fill(item, alarm) {
+    if (item.alarm === alarm && item.chosen === (alarm.id === this.chosen)) return;
+    Object.assign(item, {alarm, chosen: alarm.id === this.chosen});
     const button = item.firstChild;
     const [, when, kind, names, note] = button.children;
     button.dataset.state = alarm.state === "closed" && alarm.acknowledged === null ? "unseen" : alarm.state;
     button.dataset.alarm = alarm.id;
-    button.setAttribute("aria-pressed", String(alarm.id === this.chosen));
+    button.setAttribute("aria-pressed", String(item.chosen));
     put(when, moment(alarm.opened));
     put(kind, `${stateWord(alarm)} · ${length(alarm)}`);
     put(names, alarm.contributions.slice(0, 3).map(({variable}) => variable).join(", "));

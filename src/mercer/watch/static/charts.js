@@ -3,13 +3,14 @@
 import {Buckets, NAMES, withGaps} from "./buckets.js";
 import {Chart} from "./chart.js";
 import {moment, number} from "./format.js";
-import {notice, part, remember, remembered, say} from "./page_parts.js";
+import {bringIntoView, notice, part, remember, remembered, say} from "./page_parts.js";
 import {get} from "./server.js";
 import {TimeView, WINDOWS, windowOfRows, windowOfSpan} from "./time_view.js";
 
 const DRAW_EVERY = 200; // milliseconds
 const TREND_EVERY = 1500;
 const ENOUGH = 50; // rows that show how fast they come
+const FAST = 100; // rows per second
 const OF_NOW = 3600; // seconds: rows this close to the clock are of now
 const NONE = {time: [], low: [], high: []};
 
@@ -23,6 +24,7 @@ export class Charts {
     this.still = null; // what the server gave for a paused view
     this.arrived = null; // rows that came while history was asked for
     this.trend = {variable: null, ...NONE};
+    this.latest = null; // values of the newest row
     this.cursor = null;
     Object.assign(this, {rows: 0, rate: 0}); // judged, and per second
     this.settled = false; // whether the window fits to the rows
@@ -56,8 +58,7 @@ export class Charts {
     try {
       if (!this.settled) await this.#findWindow();
       const [start, end] = this.view.range();
-      const query = this.view.newest === null ? {points: 1000} : {start, end: end + 1, points: 1000};
-      const history = await get("history", query);
+      const history = await get("history", {start, end: end + 1, points: 1000});
       if (mine !== this.asked.history) return;
       this.buckets = new Buckets(this.view.window);
       this.buckets.addHistory(history);
@@ -73,26 +74,30 @@ export class Charts {
 
   // The shortest window that shows enough rows; rows of another time, as from an old file, are shown all.
   async #findWindow() {
-    const {time} = await get("history", {points: 1000});
-    this.view.advance(time.at(-1) ?? null);
-    if (this.rows < ENOUGH || time.length < 2 || this.view.chosen) return;
+    const last = this.view.newest;
+    if (this.rows < ENOUGH || last === null || this.view.chosen) return;
+    const {time} = await get("history", {start: last - WINDOWS.at(-1).seconds, end: last + 1, points: 1000});
+    if (time.length < 2) return;
     this.settled = true;
-    const isNow = Math.abs(time.at(-1) - Date.now() / 1000) < OF_NOW;
-    this.view.window = isNow && this.rate > 0 ? windowOfRows(1 / this.rate) : windowOfSpan(time.at(-1) - time[0]);
+    const isNow = Math.abs(last - Date.now() / 1000) < OF_NOW;
+    this.view.window = isNow && this.rate > 0 ? windowOfRows(1 / this.rate) : windowOfSpan(last - time[0]);
     this.#showWindow();
   }
 
   rowsArrived(rows) {
     this.arrived?.push(rows);
     this.buckets.addRows(rows);
-    if (rows.time.length) this.latest = Object.fromEntries(NAMES.map((name) => [name, rows[name].at(-1)]));
-    this.view.advance(this.buckets.last);
+    // at high speed the server sends least and largest values, of which none is the newest
+    this.latest = this.rate > FAST ? null : Object.fromEntries(NAMES.map((name) => [name, rows[name].at(-1)]));
     this.changed = true;
+    if (this.view.setBack(rows.time.at(-1))) this.load();
+    else this.view.advance(this.buckets.last);
   }
 
   statusArrived(status) {
     const before = this.rows;
     Object.assign(this, {rows: status.counts.judged, rate: status.rows_per_second});
+    if (this.rows > 0) this.view.advance(status.last_time);
     if (!this.settled && before < ENOUGH && this.rows >= ENOUGH) this.load();
     const fresh = {t2: status.limits.t2, spe: status.limits.spe, p: status.limits.p};
     if (JSON.stringify(fresh) !== JSON.stringify(this.limits)) {
@@ -122,6 +127,7 @@ export class Charts {
     const end = closed ?? this.view.newest ?? opened;
     const room = Math.max(0.75 * (end - opened), 20);
     this.view.show(opened - room, end + room);
+    bringIntoView("charts-title");
   }
 
   #offer(variables) {
@@ -136,7 +142,7 @@ export class Charts {
 
   async #loadTrend() {
     const {variable} = this.trend;
-    if (variable === null) return;
+    if (variable === null || this.rows === 0) return;
     const mine = ++this.asked.trend;
     const [start, end] = this.view.range();
     try {

@@ -4,7 +4,7 @@ import {AlarmDetail} from "./alarm_detail.js";
 import {AlarmList} from "./alarm_list.js";
 import {Charts} from "./charts.js";
 import {openHelp, useKeys} from "./keys.js";
-import {notice, part, say} from "./page_parts.js";
+import {bringIntoView, notice, part, say} from "./page_parts.js";
 import {Events, Refused, get} from "./server.js";
 import {showState} from "./state.js";
 import {Theme} from "./theme.js";
@@ -14,7 +14,7 @@ let chosenId = null;
 const page = {status: null, connected: false, lostSince: null, problem: "", tries: 0};
 
 const charts = new Charts(() => shaded());
-const detail = new AlarmDetail({onAlarm: (alarm) => alarmArrived(alarm), onVariable: (name) => charts.showVariable(name), onTime: (alarm) => charts.showTime(alarm)});
+const detail = new AlarmDetail({onAlarm: (alarm) => alarmArrived(alarm), onVariable: (name) => variablePressed(name), onTime: (alarm) => charts.showTime(alarm)});
 const list = new AlarmList((chosen) => chosenChanged(chosen));
 const theme = new Theme(() => charts.coloursChanged());
 
@@ -31,6 +31,11 @@ function chosenChanged(chosen) {
   queueMicrotask(refresh);
 }
 
+function variablePressed(name) {
+  charts.showVariable(name);
+  bringIntoView("trend");
+}
+
 function alarmArrived(alarm) {
   const fresh = list.arrived(alarm);
   if (fresh && alarm.closed === null) {
@@ -42,6 +47,7 @@ function alarmArrived(alarm) {
 function statusArrived(status) {
   page.status = status;
   charts.statusArrived(status);
+  if (list.loadedAt !== null) list.compare(status.open_alarms);
   refresh();
 }
 
@@ -49,7 +55,7 @@ function refresh() {
   const waiting = list.waiting();
   const since = waiting.length ? Math.min(...waiting.map(({opened}) => opened)) : null;
   // before the list of alarms is there, nobody knows whether they wait for a person
-  showState(page.status, {...page, waiting: list.loaded ? waiting.length : Infinity, since});
+  showState(page.status, {...page, waiting: list.loadedAt !== null ? waiting.length : Infinity, shelved: list.shelved().length, since});
 }
 
 // After each connection all is asked anew: something may have happened without the page.
@@ -59,7 +65,6 @@ async function connected() {
     const status = await get("status");
     await list.load();
     if (mine !== page.tries) return;
-    list.loaded = true;
     Object.assign(page, {connected: true, problem: ""});
     statusArrived(status);
     await charts.load();

@@ -14,6 +14,12 @@ export function make(tag, className, ...children) {
   return element;
 }
 
+// Scrolls where it is needed, as on a phone; does nothing where all is in view.
+export function bringIntoView(id) {
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  part(id).scrollIntoView({block: "nearest", behavior: calm ? "auto" : "smooth"});
+}
+
 const probe = make("span");
 probe.hidden = true;
 

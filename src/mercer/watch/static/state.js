@@ -35,11 +35,11 @@ export function levelOf(status, connected, waiting) {
   return status.state;
 }
 
-export function showState(status, {connected, lostSince, problem, waiting, since}) {
+export function showState(status, {connected, lostSince, problem, waiting, shelved, since}) {
   const level = levelOf(status, connected, waiting);
   document.documentElement.dataset.level = level;
   say("state-word", WORDS[level] ?? level);
-  say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, waiting, since}));
+  say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, waiting, shelved, since}));
   say("connection", connected ? "connected" : status ? "not connected" : "connecting");
   if (!status) return;
   showFigures(status);
@@ -49,7 +49,7 @@ export function showState(status, {connected, lostSince, problem, waiting, since
   showTab(level, status);
 }
 
-function sentence(level, status, {lostSince, waiting, since}) {
+function sentence(level, status, {lostSince, waiting, shelved, since}) {
   const many = (n) => (n === 1 ? "1 open alarm" : `${count(n)} open alarms`);
   switch (level) {
     case "connecting":
@@ -59,7 +59,7 @@ function sentence(level, status, {lostSince, waiting, since}) {
     case "learning":
       return status.learn ? `${count(status.learned)} of ${count(status.learn)} rows; then rows are judged.` : "Rows are judged when enough of them are learned.";
     case "ok":
-      return "No open alarm.";
+      return shelved ? `No open alarm; ${count(shelved)} shelved.` : "No open alarm.";
     case "alarm":
       return `${many(status.open_alarms)}${waiting < status.open_alarms ? `, ${count(waiting)} not acknowledged` : ""}${since ? `, since ${moment(since)}` : ""}.`;
     case "acknowledged":
@@ -76,7 +76,7 @@ function sentence(level, status, {lostSince, waiting, since}) {
 function showFigures(status) {
   const {counts} = status;
   say("title", status.title ?? "");
-  say("source", status.source ?? "");
+  say("source", status.source === status.title ? "" : status.source ?? "");
   say("fig-open", count(status.open_alarms));
   say("fig-rate", number(status.rows_per_second));
   say("fig-judged", count(counts.judged));

@@ -9,6 +9,7 @@ export const WINDOWS = [
   {seconds: 7 * 86400, name: "7 d"},
 ];
 const FEWEST_ROWS = 400; // a chart that begins with fewer says little
+const SET_BACK = 10; // seconds; less is only a message on its way
 const SHORTEST = 1; // seconds
 
 // The shortest of the windows that holds so many seconds.
@@ -33,6 +34,13 @@ export class TimeView {
   // The time of the newest row.
   advance(time) {
     if (time !== null && (this.newest === null || time > this.newest)) this.newest = time;
+  }
+
+  // Whether a row says that the clock of the source was set back; then the page goes back with it.
+  setBack(time) {
+    if (this.newest === null || !(time < this.newest - SET_BACK)) return false;
+    this.newest = time;
+    return true;
   }
 
   range() {
