@@ -104,9 +104,38 @@ def test_which_time_is_shown(modules, steps, shown):
     assert modules.evaluate(VIEW, steps) == pytest.approx(shown)
 
 
-@pytest.mark.parametrize(("step", "window"), [(0.001, 60), (0.1, 60), (1, 600), (60, 8 * 3600), (1e6, 7 * 86400)])
-def test_the_first_window_shows_enough_rows(modules, step, window):
-    assert modules.evaluate("async (step) => (await import('./time_view.js')).windowOfRows(step)", step) == window
+@pytest.mark.parametrize(("span", "window"), [(0, 60), (60, 60), (61, 600), (4000, 8 * 3600), (1e9, 7 * 86400)])
+def test_the_shortest_window_that_holds_a_span(modules, span, window):
+    assert modules.evaluate("async (span) => (await import('./time_view.js')).windowOfSpan(span)", span) == window
+
+
+MARKS = """async ([name, low, high, limit, pixels]) =>
+    (await import("./value_axis.js"))[name].marks(low, high, limit, pixels)"""
+
+
+@pytest.mark.parametrize(
+    ("given", "marks"),
+    [
+        (["probability", 0.7e-6, 1, 0.01, 60], [1e-6, 1e-3, 1]),
+        (["probability", 0.7e-6, 1, 0.01, 160], [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1]),
+        (["limited", 0, 40, 20, 100], [0, 10, 20]),
+        (["limited", 0, 5000, 20, 100], [0, 50, 200, 1000, 5000]),
+    ],
+)
+def test_marks_of_axes_are_round_and_apart(modules, given, marks):
+    assert modules.evaluate(MARKS, given) == marks
+
+
+def test_on_the_axis_of_a_limit_small_values_are_linear_and_large_ones_are_not(modules):
+    script = """async () => {
+        const {fwd, bwd} = (await import("./value_axis.js")).limited.scale(() => 10);
+        return [fwd(0), fwd(1) / fwd(0.5), fwd(10000) - fwd(1000), fwd(1000) - fwd(100), bwd(fwd(123))];
+    }"""
+    zero, double, decade, decade_before, same = modules.evaluate(script)
+    assert zero == 0
+    assert double == pytest.approx(2, rel=0.01)
+    assert decade == pytest.approx(decade_before, rel=0.01)
+    assert same == pytest.approx(123)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_all_can_be_done_with_keys(watch, opened):
     page.keyboard.press("Escape")
     page.keyboard.press("a")
     assert_soon(page, lambda: page.locator("#acknowledge").is_hidden(), True)
-    assert text(page, "#alarm-list .note") == "a l 1 ? are letters here"
+    assert text(page, "#alarm-list [aria-pressed=true] .note") == "a l 1 ? are letters here"
 
 
 def test_tab_reaches_everything_and_shows_where_it_is(watch, opened):
@@ -124,9 +124,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(watch, opened):
         reached.add(where)
         if where and page.evaluate("document.activeElement !== document.body"):
             lines.add(line)
-    assert {"theme", "help-open", "alarm", "comment", "shelve", "variable", "live", "zoom-in", "scale"} - {
-        "shelve"
-    } <= reached
+    assert {"theme", "help-open", "alarm", "comment", "variable", "live", "zoom-in", "axes", "show-time"} <= reached
     assert lines == {"3px"}
 
 

@@ -87,10 +87,8 @@ export class AlarmDetail {
     const button = make(
       "button",
       "variable",
-      make("span", "name", variable),
-      make("span", "share", percent(share)),
-      make("span", "track", length),
-      make("span", "values", told(value, expected)),
+      make("span", "line", make("span", "name", variable), make("span", "share", percent(share))),
+      make("span", "line", make("span", "track", length), make("span", "values", told(value, expected))),
     );
     button.type = "button";
     button.title = "Show this variable";

@@ -1,16 +1,15 @@
 // One chart: the least and the largest value per pixel of time, a limit with its value, and shaded alarms.
 
 import uPlot from "./uPlot.esm.js";
-import {number, power, timeMarks} from "./format.js";
+import {number, timeMarks} from "./format.js";
 import {colour} from "./page_parts.js";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const LEFT = 58; // the same for all charts, so that their times stand above each other
-const SMALLEST = 1e-12; // a p-value of zero has no logarithm
 const EMPTY = [[], [], []];
 
-// Options of a chart: `log`, `upsideDown`, `marks` (whether times are written), `limit()`, `alarms()`, `range()`,
-// `onZoom(start, end)`, `onReset()`, `onCursor(index)`.
+// Options of a chart: `axis` (of values), `marks` (whether times are written), `limit()`, `alarms()`, `range()`,
+// `onZoom(start, end)`, `onReset()`, `onCursor(index)`. `data` holds times, least and largest values.
 export class Chart {
   constructor(element, options) {
     Object.assign(this, {element, options, data: EMPTY, plot: null});
@@ -23,12 +22,17 @@ export class Chart {
   rebuild() {
     this.plot?.destroy();
     this.ink = inks();
-    this.plot = new uPlot(this.#describe(), this.data, this.element);
+    this.plot = new uPlot(this.#describe(), this.#drawn(), this.element);
   }
 
   set(data) {
-    this.data = this.options.log ? data.map((column, k) => (k === 0 ? column : column.map(positive))) : data;
-    this.plot.setData(this.data, true);
+    this.data = data;
+    this.plot.setData(this.#drawn(), true);
+  }
+
+  #drawn() {
+    const [time, ...values] = this.data;
+    return [time, ...values.map((column) => column.map(this.options.axis.drawn))];
   }
 
   redraw() {
@@ -41,7 +45,7 @@ export class Chart {
   }
 
   #describe() {
-    const {log, upsideDown} = this.options;
+    const {axis, limit} = this.options;
     return {
       width: Math.max(this.element.clientWidth, 100),
       height: Math.max(this.element.clientHeight, 60),
@@ -50,7 +54,7 @@ export class Chart {
       cursor: this.#cursor(),
       scales: {
         x: {time: true, range: () => this.options.range()},
-        y: {distr: log ? 3 : 1, log: 10, dir: upsideDown ? -1 : 1, range: (_, low, high) => this.#span(low, high)},
+        y: {...axis.scale(() => limit() ?? 1), range: (_, low, high) => axis.span(low, high, limit())},
       },
       axes: [this.#timeAxis(), this.#valueAxis()],
       series: [{}, this.#series(), this.#series()],
@@ -108,54 +112,31 @@ export class Chart {
   }
 
   #valueAxis() {
-    const plain = (value) => number(value);
-    const decade = (value) => (ifDecade(value) === null ? "" : value >= 1e-4 && value <= 1000 ? number(value) : power(Math.round(Math.log10(value))));
+    const {axis, limit} = this.options;
+    const chosen = (plot, _, low, high) => axis.marks(low, high, limit() ?? 1, plot.bbox.height / uPlot.pxRatio);
     return {
-      ...this.#axis(true),
-      space: this.options.log ? 22 : 30,
+      ...this.#axis(),
+      space: 28,
       size: LEFT,
-      values: (_, splits) => splits.map(this.options.log ? decade : plain),
+      ...(axis.marks ? {splits: chosen, filter: (_, splits) => splits} : {}),
+      values: (_, splits) => splits.map(axis.word),
     };
   }
 
-  #axis(vertical = false) {
+  #axis() {
     return {
       stroke: this.ink.quiet,
       font: FONT,
       gap: 4,
-      grid: {stroke: this.ink.grid, width: 1, filter: (_, splits) => (vertical && this.options.log ? splits.map(ifDecade) : splits)},
+      grid: {stroke: this.ink.grid, width: 1},
       ticks: {show: false},
     };
   }
-
-  // The values that the axis shows: always the limit, with room for its label.
-  #span(low, high) {
-    const limit = this.options.limit();
-    if (this.options.log) return logSpan(low, high, limit, this.options.upsideDown);
-    if (limit === null) return trendSpan(low, high);
-    return [0, 1.12 * Math.max(high ?? 0, 1.35 * limit)];
-  }
 }
-
-const ifDecade = (value) => (value > 0 && Math.abs(Math.log10(value) % 1) < 1e-9 ? value : null);
-
-const positive = (value) => (value === null || value === undefined ? null : Math.max(value, SMALLEST));
 
 function inks() {
   const names = ["quiet", "grid", "line", "band", "beyond", "beyond-band", "limit", "shade", "shade-chosen", "card"];
   return Object.fromEntries(names.map((name) => [name.replace(/-(.)/, (_, letter) => letter.toUpperCase()), colour(name)]));
-}
-
-function trendSpan(low, high) {
-  if (low === null || high === null) return [0, 1];
-  const room = 0.08 * (high - low) || 0.05 * Math.abs(high) || 1;
-  return [low - room, high + room];
-}
-
-function logSpan(low, high, limit, upsideDown) {
-  if (upsideDown) return [0.7 * Math.min(low ?? 1, (limit ?? 1) / 4), 1];
-  const [least, most] = [low ?? limit ?? 0.1, high ?? limit ?? 1];
-  return [0.8 * Math.min(least, (limit ?? least) / 10), 1.25 * Math.max(most, 1.35 * (limit ?? most))];
 }
 
 function twoColours(plot, limit, beyond, within) {

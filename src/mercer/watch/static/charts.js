@@ -5,13 +5,14 @@ import {Chart} from "./chart.js";
 import {moment, number} from "./format.js";
 import {bringIntoView, notice, part, remember, remembered, say} from "./page_parts.js";
 import {get} from "./server.js";
-import {TimeView, WINDOWS, windowOfRows, windowOfSpan} from "./time_view.js";
+import {limited, linear, probability} from "./value_axis.js";
+import {TimeView, WINDOWS, windowOfSpan} from "./time_view.js";
 
 const DRAW_EVERY = 200; // milliseconds
 const TREND_EVERY = 1500;
-const ENOUGH = 50; // rows that show how fast they come
+const [FEW, LAST_REVIEW] = [50, 1000]; // rows
+const ENOUGH = 350; // points in a chart
 const FAST = 100; // rows per second
-const OF_NOW = 3600; // seconds: rows this close to the clock are of now
 const NONE = {time: [], low: [], high: []};
 
 export class Charts {
@@ -27,9 +28,9 @@ export class Charts {
     this.latest = null; // values of the newest row
     this.cursor = null;
     Object.assign(this, {rows: 0, rate: 0}); // judged, and per second
-    this.settled = false; // whether the window fits to the rows
+    this.reviewAt = FEW; // rows after which the window is chosen anew
     this.asked = {history: 0, trend: 0};
-    this.logScale = remembered("scale", "linear") === "log";
+    this.linear = remembered("axes", "limited") === "linear";
     this.charts = Object.fromEntries([...NAMES, "trend"].map((name) => [name, this.#chart(name)]));
     this.#controls();
     setInterval(() => this.#draw(), DRAW_EVERY);
@@ -39,8 +40,7 @@ export class Charts {
   #chart(name) {
     const element = document.querySelector(`[data-chart="${name}"] .plot`);
     return new Chart(element, {
-      log: name === "p" || (this.logScale && name !== "trend"),
-      upsideDown: name === "p",
+      axis: this.#axis(name),
       marks: name === "trend",
       limit: () => this.limits[name] ?? null,
       alarms: this.alarms,
@@ -56,7 +56,7 @@ export class Charts {
     const mine = ++this.asked.history;
     this.arrived = [];
     try {
-      if (!this.settled) await this.#findWindow();
+      await this.#findWindow();
       const [start, end] = this.view.range();
       const history = await get("history", {start, end: end + 1, points: 1000});
       if (mine !== this.asked.history) return;
@@ -72,15 +72,18 @@ export class Charts {
     }
   }
 
-  // The shortest window that shows enough rows; rows of another time, as from an old file, are shown all.
+  // The shortest window with enough to see, or all that there is.
   async #findWindow() {
     const last = this.view.newest;
-    if (this.rows < ENOUGH || last === null || this.view.chosen) return;
-    const {time} = await get("history", {start: last - WINDOWS.at(-1).seconds, end: last + 1, points: 1000});
-    if (time.length < 2) return;
-    this.settled = true;
-    const isNow = Math.abs(last - Date.now() / 1000) < OF_NOW;
-    this.view.window = isNow && this.rate > 0 ? windowOfRows(1 / this.rate) : windowOfSpan(last - time[0]);
+    if (this.view.chosen || this.rows < FEW || last === null) return;
+    let fitting = WINDOWS[0].seconds;
+    for (const {seconds} of WINDOWS) {
+      const {time} = await get("history", {start: last - seconds, end: last + 1, points: 1000});
+      fitting = time.length >= ENOUGH ? seconds : windowOfSpan(time.length ? last - time[0] : 0);
+      if (time.length >= ENOUGH) break;
+    }
+    if (this.view.chosen) return;
+    this.view.window = fitting;
     this.#showWindow();
   }
 
@@ -95,16 +98,21 @@ export class Charts {
   }
 
   statusArrived(status) {
-    const before = this.rows;
     Object.assign(this, {rows: status.counts.judged, rate: status.rows_per_second});
     if (this.rows > 0) this.view.advance(status.last_time);
-    if (!this.settled && before < ENOUGH && this.rows >= ENOUGH) this.load();
+    if (this.reviewAt <= LAST_REVIEW && this.rows >= this.reviewAt) this.#review();
     const fresh = {t2: status.limits.t2, spe: status.limits.spe, p: status.limits.p};
     if (JSON.stringify(fresh) !== JSON.stringify(this.limits)) {
       this.limits = fresh;
       this.changed = true;
     }
     this.#offer(status.variables);
+  }
+
+  // At the start there are few rows, and what shows them best changes.
+  #review() {
+    while (this.reviewAt <= this.rows) this.reviewAt *= 4;
+    if (!this.view.chosen && this.view.live) this.load();
   }
 
   alarmsChanged() {
@@ -246,24 +254,29 @@ export class Charts {
     part("zoom-in").onclick = () => this.view.zoom(0.5);
     part("zoom-out").onclick = () => this.view.zoom(2);
     part("variable").onchange = (event) => this.showVariable(event.target.value);
-    part("scale").onclick = () => this.changeScale();
+    part("axes").onclick = () => this.changeAxes();
     this.#showWindow();
-    this.#showScale();
+    this.#showAxes();
   }
 
-  changeScale() {
-    this.logScale = !this.logScale;
-    remember("scale", this.logScale ? "log" : "linear");
+  #axis(name) {
+    if (name === "p") return probability;
+    return this.linear || name === "trend" ? linear : limited;
+  }
+
+  changeAxes() {
+    this.linear = !this.linear;
+    remember("axes", this.linear ? "linear" : "limited");
     for (const name of ["t2", "spe"]) {
-      this.charts[name].options.log = this.logScale;
+      this.charts[name].options.axis = this.#axis(name);
       this.charts[name].rebuild();
     }
-    this.#showScale();
+    this.#showAxes();
     this.changed = true;
   }
 
-  #showScale() {
-    part("scale").setAttribute("aria-pressed", String(this.logScale));
+  #showAxes() {
+    part("axes").setAttribute("aria-pressed", String(this.linear));
   }
 }
 

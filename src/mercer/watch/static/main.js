@@ -109,7 +109,7 @@ useKeys([
   ["+", "zoom in", () => charts.view.zoom(0.5)],
   ["-", "zoom out", () => charts.view.zoom(2)],
   ...WINDOWS.map(({seconds, name}, k) => [String(k + 1), `show the last ${name}`, () => charts.view.follow(seconds)]),
-  ["g", "linear or logarithmic axes", () => charts.changeScale()],
+  ["g", "linear axes for T² and SPE, or not", () => charts.changeAxes()],
   ["t", "colours: system, light, dark", () => theme.next()],
   ["?", "this help", openHelp],
   ["Escape", "leave a field", () => document.activeElement?.blur()],

@@ -8,7 +8,6 @@ export const WINDOWS = [
   {seconds: 86400, name: "1 d"},
   {seconds: 7 * 86400, name: "7 d"},
 ];
-const FEWEST_ROWS = 400; // a chart that begins with fewer says little
 const SET_BACK = 10; // seconds; less is only a message on its way
 const SHORTEST = 1; // seconds
 
@@ -16,9 +15,6 @@ const SHORTEST = 1; // seconds
 export function windowOfSpan(span) {
   return (WINDOWS.find(({seconds}) => seconds >= span) ?? WINDOWS.at(-1)).seconds;
 }
-
-// The shortest of the windows that shows enough rows, which follow each other by `step` seconds.
-export const windowOfRows = (step) => windowOfSpan(FEWEST_ROWS * step);
 
 export class TimeView {
   constructor(onChange) {
