@@ -17,7 +17,7 @@ demo: $(STAMP)
 	$(BIN)/mercer demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m "not slow and not browser"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not kills and not browser"
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

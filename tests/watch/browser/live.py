@@ -13,22 +13,23 @@ from typing import Any
 import numpy as np
 
 LEARN = 200  # rows
+PATIENCE = 60.0  # seconds
 COLUMNS = ("flow", "pressure", "temperature", "level", "current")
 
 
 class Watch:
     """`mercer watch -` with the rows of a small plant. It is stopped at the end of a `with`."""
 
-    def __init__(self, folder: Path, columns: Sequence[str] = COLUMNS, port: int = 0) -> None:
-        self.folder, self.columns, self.port = folder, columns, port
+    def __init__(self, folder: Path, columns: Sequence[str] = COLUMNS, options: Sequence[str] = ()) -> None:
+        self.folder, self.columns, self.port = folder, columns, 0
         self._dice = np.random.default_rng(7)
         self._time = time.time() - LEARN - 100.0
-        self.start()
+        self.start(*options)
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
         """Start, or start again at the same address with the same state."""
         command = [sys.executable, "-m", "mercer", "watch", "-", "--learn", str(LEARN), "--title", "Test plant"]
-        command += ["--alpha", "0.001", "--port", str(self.port), "--state", str(self.folder)]
+        command += ["--alpha", "0.001", "--port", str(self.port), "--state", str(self.folder), *options]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1
         )
@@ -91,9 +92,9 @@ def text(page: Any, selector: str) -> str:
     return str(page.locator(selector).first.text_content())
 
 
-def assert_soon(page: Any, look: Callable[[], Any], wanted: Any, seconds: float = 15.0) -> None:
-    """What is seen becomes what is wanted."""
-    end = time.monotonic() + seconds
+def assert_soon(page: Any, look: Callable[[], Any], wanted: Any) -> None:
+    """What is seen becomes what is wanted, also on a machine that has much else to do."""
+    end = time.monotonic() + PATIENCE
     while (seen := look()) != wanted and time.monotonic() < end:
         page.wait_for_timeout(30)
     assert seen == wanted

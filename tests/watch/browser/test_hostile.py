@@ -51,3 +51,14 @@ def test_what_the_page_may_load_is_only_its_own(watch, opened):
     assert page.evaluate(
         "performance.getEntriesByType('resource').every(one => one.name.startsWith(location.origin + '/'))"
     )
+
+
+def test_a_token_opens_the_page_and_a_changed_one_is_asked_for(opened, tmp_path):
+    with Watch(tmp_path, options=("--token", "a-token-of-the-test")) as watch:
+        page = opened(watch.address + "?token=a-token-of-the-test")
+        assert_soon(page, lambda: level(page), "learning")
+        assert "token" not in page.url
+        watch.stop()
+        watch.start("--token", "another-token-of-the-test")
+        assert_soon(page, lambda: "asks for a token" in text(page, "#state-more"), True)
+        assert level(page) == "lost"

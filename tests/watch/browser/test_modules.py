@@ -147,7 +147,7 @@ def test_on_the_axis_of_a_limit_small_values_are_linear_and_large_ones_are_not(m
         (123456, "123456"),
         (0.00021, "0.00021"),
         (2.5e-7, "2.5\u00a0\u00d7\u00a010⁻⁷"),
-        (3e12, "3.0\u00a0\u00d7\u00a010¹²"),
+        (3e12, "3\u00a0\u00d7\u00a010¹²"),
         (None, "\u2013"),
     ],
 )

@@ -48,8 +48,11 @@ export class AlarmList {
 
   // Some things happen without a message, such as the end of shelving: then the server counts other alarms than the list.
   compare(open) {
-    const known = [...this.alarms.values()].filter((alarm) => isActive(alarm) && alarm.state !== "shelved").length;
-    if (known !== open && performance.now() - this.loadedAt > PATIENCE) this.load().catch(() => {});
+    if (this.known().length !== open && performance.now() - this.loadedAt > PATIENCE) this.load().catch(() => {});
+  }
+
+  known() {
+    return [...this.alarms.values()].filter((alarm) => isActive(alarm) && alarm.state !== "shelved");
   }
 
   waiting() {

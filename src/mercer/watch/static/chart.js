@@ -173,11 +173,13 @@ function drawLabel(ctx, text, x, y, ratio, ink) {
   ctx.font = FONT.replace("12px", `600 ${12 * ratio}px`);
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
-  const width = ctx.measureText(text).width + 8 * ratio;
-  ctx.fillStyle = ink.card;
-  ctx.fillRect(x, y - 8 * ratio, width, 16 * ratio);
+  ctx.setLineDash([]);
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 6 * ratio;
+  ctx.strokeStyle = ink.card;
+  ctx.strokeText(text, x, y); // a rim that sets the letters off from the lines below them
   ctx.fillStyle = ink.limit;
-  ctx.fillText(text, x + 4 * ratio, y + 0.5 * ratio);
+  ctx.fillText(text, x, y);
 }
 
 function shadeAlarms(plot, alarms, ink) {

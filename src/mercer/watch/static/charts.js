@@ -2,8 +2,9 @@
 
 import {Buckets, NAMES, withGaps} from "./buckets.js";
 import {Chart} from "./chart.js";
-import {moment, number} from "./format.js";
-import {bringIntoView, notice, part, remember, remembered, say} from "./page_parts.js";
+import {makeControls, showAxes, showWindow} from "./controls.js";
+import {bringIntoView, notice, part, remember, remembered} from "./page_parts.js";
+import {showValues} from "./readout.js";
 import {get} from "./server.js";
 import {limited, linear, probability} from "./value_axis.js";
 import {TimeView, WINDOWS, windowOfSpan} from "./time_view.js";
@@ -27,12 +28,15 @@ export class Charts {
     this.trend = {variable: null, ...NONE};
     this.latest = null; // values of the newest row
     this.cursor = null;
+    Object.assign(this, {changed: true, urgent: true, drawnAt: 0}); // urgent: a person waits for it
     Object.assign(this, {rows: 0, rate: 0}); // judged, and per second
     this.reviewAt = FEW; // rows after which the window is chosen anew
     this.asked = {history: 0, trend: 0};
     this.linear = remembered("axes", "limited") === "linear";
     this.charts = Object.fromEntries([...NAMES, "trend"].map((name) => [name, this.#chart(name)]));
-    this.#controls();
+    makeControls(this);
+    showWindow(this.view);
+    showAxes(this.linear);
     setInterval(() => this.#draw(), DRAW_EVERY);
     setInterval(() => this.view.live && !document.hidden && this.#loadTrend(), TREND_EVERY);
   }
@@ -64,7 +68,7 @@ export class Charts {
       this.buckets.addHistory(history);
       this.arrived.forEach((rows) => this.buckets.addRows(rows));
       this.view.advance(this.buckets.last);
-      this.changed = true;
+      this.#drawSoon();
     } catch (error) {
       notice(`The history could not be loaded. ${error.message}`, true);
     } finally {
@@ -84,7 +88,7 @@ export class Charts {
     }
     if (this.view.chosen) return;
     this.view.window = fitting;
-    this.#showWindow();
+    showWindow(this.view);
   }
 
   rowsArrived(rows) {
@@ -115,13 +119,14 @@ export class Charts {
     if (!this.view.chosen && this.view.live) this.load();
   }
 
-  alarmsChanged() {
+  alarmsChanged(another) {
     this.changed = true;
+    this.urgent ||= another;
   }
 
   coloursChanged() {
     Object.values(this.charts).forEach((chart) => chart.rebuild());
-    this.changed = true;
+    this.#drawSoon();
   }
 
   showVariable(name) {
@@ -152,12 +157,14 @@ export class Charts {
     const {variable} = this.trend;
     if (variable === null || this.rows === 0) return;
     const mine = ++this.asked.trend;
+    const another = this.trend.time.length === 0;
     const [start, end] = this.view.range();
     try {
       const found = await get("trend", {variable, start, end, points: this.#pixels()});
       if (mine !== this.asked.trend) return;
       this.trend = {variable, time: found.time, low: found.low, high: found.high};
       this.changed = true;
+      this.urgent ||= another;
     } catch {
       // the next one comes soon, and the page says when there is no connection
     }
@@ -185,8 +192,8 @@ export class Charts {
   }
 
   #viewChanged() {
-    this.changed = true;
-    this.#showWindow();
+    this.#drawSoon();
+    showWindow(this.view);
     if (this.view.live) {
       this.still = null;
       if (this.buckets.span !== this.view.window) this.load();
@@ -199,7 +206,11 @@ export class Charts {
 
   #draw() {
     if (!this.changed || document.hidden) return;
-    this.changed = false;
+    if (this.view.live) this.#showValues();
+    // a chart of an hour moves by less than a pixel in a second
+    const due = Math.min(1000, 500 * (this.view.window / 1000));
+    if (this.view.live && !this.urgent && performance.now() - this.drawnAt < due) return;
+    Object.assign(this, {changed: false, urgent: false, drawnAt: performance.now()});
     const shown = this.still ?? this.buckets;
     for (const name of NAMES) {
       this.charts[name].set(withGaps(shown.time, [shown.low[name], shown.high[name]]));
@@ -208,55 +219,20 @@ export class Charts {
     this.#showValues();
   }
 
+  // What a person waits for is drawn at once.
+  #drawSoon() {
+    Object.assign(this, {changed: true, urgent: true});
+  }
+
   #pointed(name, index) {
     const time = index === null ? null : this.charts[name].data[0][index] ?? null;
     this.cursor = time;
     this.#showValues();
   }
 
-  // The values at the pointer, or the newest ones.
   #showValues() {
-    for (const [name, chart] of Object.entries(this.charts)) {
-      const [time, low, high] = chart.data;
-      const index = this.cursor === null ? time.length - 1 : nearest(time, this.cursor);
-      const element = document.querySelector(`[data-now="${name}"]`);
-      const now = this.view.live && this.cursor === null ? this.latest?.[name] : undefined;
-      const [least, most] = now === undefined ? [low[index], high[index]] : [now, now];
-      const text = index < 0 ? "" : between(least, most);
-      element.textContent = this.cursor === null || index < 0 ? text : `${text} at ${moment(time[index])}`;
-      const limit = this.limits[name];
-      element.classList.toggle("beyond", isBeyond(name, least, most, limit));
-      chart.element.setAttribute("aria-label", describe(name, this.trend.variable, text, limit));
-    }
-  }
-
-  #showWindow() {
-    const [start, end] = this.view.range();
-    say("shown", this.view.live ? "" : `Paused: ${moment(start)} to ${moment(end)}`);
-    part("live").setAttribute("aria-pressed", String(this.view.live));
-    document.documentElement.classList.toggle("paused", !this.view.live);
-    for (const button of part("windows").children) {
-      button.setAttribute("aria-pressed", String(this.view.live && Number(button.dataset.seconds) === this.view.window));
-    }
-  }
-
-  #controls() {
-    part("windows").replaceChildren(...WINDOWS.map(({seconds, name}, k) => {
-      const button = document.createElement("button");
-      Object.assign(button, {type: "button", textContent: name, onclick: () => this.view.follow(seconds)});
-      button.dataset.seconds = seconds;
-      button.setAttribute("aria-keyshortcuts", String(k + 1));
-      return button;
-    }));
-    part("live").onclick = () => this.view.follow();
-    part("earlier").onclick = () => this.view.move(-0.5);
-    part("later").onclick = () => this.view.move(0.5);
-    part("zoom-in").onclick = () => this.view.zoom(0.5);
-    part("zoom-out").onclick = () => this.view.zoom(2);
-    part("variable").onchange = (event) => this.showVariable(event.target.value);
-    part("axes").onclick = () => this.changeAxes();
-    this.#showWindow();
-    this.#showAxes();
+    const {limits, cursor, latest, trend} = this;
+    showValues(this.charts, {limits, cursor, latest: this.view.live && cursor === null ? latest : null, variable: trend.variable});
   }
 
   #axis(name) {
@@ -271,36 +247,7 @@ export class Charts {
       this.charts[name].options.axis = this.#axis(name);
       this.charts[name].rebuild();
     }
-    this.#showAxes();
-    this.changed = true;
+    showAxes(this.linear);
+    this.#drawSoon();
   }
-
-  #showAxes() {
-    part("axes").setAttribute("aria-pressed", String(this.linear));
-  }
-}
-
-function between(low, high) {
-  if (low === null || low === undefined) return "–";
-  return number(low) === number(high) ? number(high) : `${number(low)} to ${number(high)}`;
-}
-
-function isBeyond(name, low, high, limit) {
-  if (limit === null || limit === undefined || low === null || low === undefined) return false;
-  return name === "p" ? low < limit : high > limit;
-}
-
-function nearest(time, value) {
-  let [low, high] = [0, time.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (time[middle] < value) low = middle;
-    else high = middle;
-  }
-  return high < 0 ? -1 : value - time[low] < time[high] - value ? low : high;
-}
-
-function describe(name, variable, text, limit) {
-  const what = {t2: "T squared", spe: "SPE", p: "p-value"}[name] ?? `Variable ${variable ?? ""}`;
-  return `${what} against time; newest value ${text || "not known"}${limit ? `, limit ${number(limit)}` : ""}`;
 }

@@ -22,7 +22,7 @@ export function number(value, digits = 3) {
     return plain.format(size >= 10 ** digits ? Math.round(value) : Number(value.toPrecision(digits))).replace("-", "−");
   }
   const [factor, exponent] = value.toExponential(Math.max(0, digits - 2)).split("e");
-  return `${factor.replace("-", "−")}\u00a0×\u00a0${power(Number(exponent))}`;
+  return `${plain.format(Number(factor)).replace("-", "−")}\u00a0×\u00a0${power(Number(exponent))}`;
 }
 
 export const count = (value) => (known(value) ? whole.format(value) : "–");

@@ -25,7 +25,7 @@ function shaded() {
 // The variable that moved most is shown with the alarm.
 function chosenChanged(chosen) {
   detail.show(chosen);
-  charts.alarmsChanged();
+  charts.alarmsChanged(chosen?.id !== chosenId);
   if (chosen && chosen.id !== chosenId && chosen.contributions.length) charts.showVariable(chosen.contributions[0].variable);
   chosenId = chosen?.id ?? null;
   queueMicrotask(refresh);
@@ -54,8 +54,7 @@ function statusArrived(status) {
 function refresh() {
   const waiting = list.waiting();
   const since = waiting.length ? Math.min(...waiting.map(({opened}) => opened)) : null;
-  // before the list of alarms is there, nobody knows whether they wait for a person
-  showState(page.status, {...page, waiting: list.loadedAt !== null ? waiting.length : Infinity, shelved: list.shelved().length, since});
+  showState(page.status, {...page, known: list.known().length, waiting: waiting.length, shelved: list.shelved().length, since});
 }
 
 // After each connection all is asked anew: something may have happened without the page.

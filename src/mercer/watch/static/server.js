@@ -31,7 +31,7 @@ export async function post(path, body) {
 // The stream of events, opened again for as long as the page is there.
 export class Events {
   constructor(handlers, {onOpen, onLost}) {
-    Object.assign(this, {handlers, onOpen, onLost, failures: 0, source: null, timer: 0, heard: 0});
+    Object.assign(this, {handlers, onOpen, onLost, failures: 0, source: null, timer: 0, heard: 0, doubt: false});
     setInterval(() => this.#watch(), 1000);
   }
 
@@ -66,7 +66,10 @@ export class Events {
     this.timer = setTimeout(() => this.open(), wait);
   }
 
+  // Two looks in a row: after a moment in which the whole page stood still, messages wait behind the first one.
   #watch() {
-    if (this.source && performance.now() - this.heard > SILENT) this.#lost();
+    const silent = this.source !== null && performance.now() - this.heard > SILENT;
+    if (silent && this.doubt) this.#lost();
+    this.doubt = silent;
   }
 }

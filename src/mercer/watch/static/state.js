@@ -28,18 +28,20 @@ const ICON = {
   acknowledged: ["#c2410c", "M16 7v12M16 24v1"],
 };
 
-// What the page shows: the server's word, unless there is no connection; an alarm that a person knows of is calmer.
-export function levelOf(status, connected, waiting) {
+// What the page shows: the server's word, unless there is no connection. An alarm that came after that word counts at once,
+// and one that a person knows of is calmer. `known` alarms are open and not shelved, `waiting` ones not acknowledged either.
+export function levelOf(status, {connected, known, waiting}) {
   if (!connected) return status ? "lost" : "connecting";
-  if (status.state === "alarm" && waiting === 0) return "acknowledged";
+  if (waiting > 0 && status.state === "ok") return "alarm";
+  if (status.state === "alarm" && known > 0 && waiting === 0) return "acknowledged";
   return status.state;
 }
 
-export function showState(status, {connected, lostSince, problem, waiting, shelved, since}) {
-  const level = levelOf(status, connected, waiting);
+export function showState(status, {connected, lostSince, problem, known, waiting, shelved, since}) {
+  const level = levelOf(status, {connected, known, waiting});
   document.documentElement.dataset.level = level;
   say("state-word", WORDS[level] ?? level);
-  say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, waiting, shelved, since}));
+  say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, known, waiting, shelved, since}));
   say("connection", connected ? "connected" : status ? "not connected" : "connecting");
   if (!status) return;
   showFigures(status);
@@ -49,7 +51,7 @@ export function showState(status, {connected, lostSince, problem, waiting, shelv
   showTab(level, status);
 }
 
-function sentence(level, status, {lostSince, waiting, shelved, since}) {
+function sentence(level, status, {lostSince, known, waiting, shelved, since}) {
   const many = (n) => (n === 1 ? "1 open alarm" : `${count(n)} open alarms`);
   switch (level) {
     case "connecting":
@@ -61,9 +63,9 @@ function sentence(level, status, {lostSince, waiting, shelved, since}) {
     case "ok":
       return shelved ? `No open alarm; ${count(shelved)} shelved.` : "No open alarm.";
     case "alarm":
-      return `${many(status.open_alarms)}${waiting < status.open_alarms ? `, ${count(waiting)} not acknowledged` : ""}${since ? `, since ${moment(since)}` : ""}.`;
+      return `${many(known || status.open_alarms)}${waiting < known ? `, ${count(waiting)} not acknowledged` : ""}${since ? `, since ${moment(since)}` : ""}.`;
     case "acknowledged":
-      return `${many(status.open_alarms)}, all known to a person.`;
+      return `${many(known)}, ${known === 1 ? "" : "all "}known to a person.`;
     case "no data":
       return status.last_time ? `No row since ${moment(status.last_time)}.` : "No row came so far.";
     case "stopped":
