@@ -38,7 +38,7 @@ export class Charts {
     showWindow(this.view);
     showAxes(this.linear);
     setInterval(() => this.#draw(), DRAW_EVERY);
-    setInterval(() => this.view.live && !document.hidden && this.#loadTrend(), TREND_EVERY);
+    setInterval(() => this.#followTrend(), TREND_EVERY);
   }
 
   #chart(name) {
@@ -151,6 +151,14 @@ export class Charts {
     select.replaceChildren(...variables.map((name) => new Option(name, name)));
     const keep = variables.includes(this.trend.variable) ? this.trend.variable : variables[0];
     if (keep !== undefined) this.showVariable(keep);
+  }
+
+  // One question at a time: a server that is slow would be asked again and again, and no answer would be the newest.
+  async #followTrend() {
+    if (!this.view.live || document.hidden || this.following) return;
+    this.following = true;
+    await this.#loadTrend();
+    this.following = false;
   }
 
   async #loadTrend() {

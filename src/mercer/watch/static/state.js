@@ -48,7 +48,7 @@ export function showState(status, {connected, lostSince, problem, known, waiting
   showLearning(level, status);
   showWarning(status.warning);
   showInput(status);
-  showTab(level, status);
+  showTab(level, status.title, known || status.open_alarms);
 }
 
 function sentence(level, status, {lostSince, known, waiting, shelved, since}) {
@@ -118,9 +118,9 @@ function showInput(status) {
   list.replaceChildren(...lines.map(([name, value]) => make("div", "", make("dt", "", name), make("dd", "", String(value)))));
 }
 
-function showTab(level, status) {
-  const mark = level === "alarm" ? `(${status.open_alarms}) ALARM · ` : level === "ok" ? "" : `${WORDS[level] ?? level} · `;
-  const title = `${mark}${status.title || "mercer watch"}`;
+function showTab(level, name, open) {
+  const mark = level === "alarm" ? `(${open}) ALARM · ` : level === "ok" ? "" : `${WORDS[level] ?? level} · `;
+  const title = `${mark}${name || "mercer watch"}`;
   if (document.title !== title) document.title = title;
   const [fill, path] = ICON[level] ?? ["#5b6472", "M10 16h12"];
   const shape = level === "alarm" || level === "acknowledged" ? "<path d='M16 1 31 30H1Z'/>" : "<circle cx='16' cy='16' r='15'/>";
