@@ -185,6 +185,20 @@ def test_missing_sensors_and_rows_without_numbers_do_not_stop_it(tmp_path):
     engine.store.close()
 
 
+def test_rows_that_the_model_cannot_compute_do_not_stop_it(tmp_path, monkeypatch):
+    engine = engine_in(tmp_path)
+    fed(engine, ROWS[:100], [20])
+    judge = engine.judge.judge
+    monkeypatch.setattr(engine.judge, "judge", lambda rows: np.linalg.inv(np.zeros((2, 2))))
+    fed(engine, ROWS[:120], [20], first=100)
+    assert engine.counts["not_judged"] == 20
+    assert "could not be judged" in engine.trouble
+    monkeypatch.setattr(engine.judge, "judge", judge)
+    fed(engine, ROWS[:140], [20], first=120)
+    assert engine.rows == 140
+    engine.store.close()
+
+
 def test_one_process_per_state(tmp_path):
     engine = engine_in(tmp_path)
     with pytest.raises(ValueError, match="Another process"):

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.watch.alarms import Tracker
 from mercer.watch.history import History
 from mercer.watch.hub import Hub
-from mercer.watch.judges import EXPLAINED, Judge, Judged, learned
+from mercer.watch.judges import EXPLAINED, Judge, Judged, learned, not_judged
 from mercer.watch.models import Models
 from mercer.watch.rates import RateWatch
 from mercer.watch.rows import RowReader, Rows
@@ -157,8 +157,7 @@ class Engine:
 
     def _judged(self, rows: Rows, step: Step) -> Array:
         """Judge rows and note all that follows; return what the page shows of them."""
-        assert self.judge is not None
-        found = self.judge.judge(rows.values)
+        found = self._verdict(rows.values)
         self._follow_alarms(rows, found, step)
         self.rates.add(rows.times, found.alarm)
         shown = np.column_stack([found.t2, found.spe, found.p])
@@ -169,6 +168,16 @@ class Engine:
         self.counts["alarm_rows"] += int(found.alarm.sum())
         self.rows, self.last_time = self.rows + len(rows), float(rows.times[-1])
         return np.column_stack([rows.times, shown, found.alarm])
+
+    def _verdict(self, values: Array) -> Judged:
+        """Return what the model says; rows that it cannot compute are not judged, and that is counted and told."""
+        assert self.judge is not None
+        try:
+            return self.judge.judge(values)
+        except (ValueError, ArithmeticError) as error:
+            self.counts["not_judged"] += len(values)
+            self.trouble = f"{len(values)} rows could not be judged: {error}"
+            return not_judged(len(values))
 
     def _follow_alarms(self, rows: Rows, found: Judged, step: Step) -> None:
         assert self.judge is not None

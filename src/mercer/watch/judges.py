@@ -34,6 +34,12 @@ class Judged:
     which: npt.NDArray[Any]  # (n,), texts: what raised the alarm
 
 
+def not_judged(n: int) -> Judged:
+    """Return what is said about rows that cannot be judged."""
+    unknown = np.full(n, np.nan)
+    return Judged(unknown, unknown, np.ones(n), np.zeros(n, bool), np.full(n, "", object))
+
+
 class Judge(Protocol):
     """A model that judges rows in the order of time."""
 

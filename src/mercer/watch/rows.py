@@ -15,7 +15,7 @@ from mercer.watch.clock import Clock
 from mercer.watch.sources.base import MAX_LINE, Batch, Item
 
 MAX_COLUMNS = 1024
-LARGEST = 1e150  # squares of larger numbers do not fit into floating point
+LARGEST = 1e100  # squares of larger numbers, in small units, do not fit into floating point
 TIME_NAMES = ("time", "timestamp", "ts", "datetime", "date")
 _NAME = 120  # characters of a column's name that are kept
 _MOST_UNKNOWN = 1000  # names

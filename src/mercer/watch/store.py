@@ -19,7 +19,7 @@ from mercer.watch.schema import connect, lock
 
 MAX_ALARMS = 100_000
 _MAX_EVENTS = 10_000
-_TIDY = 200  # steps between two looks at what is too old
+_TIDY = 3000  # stretches of the history that are written between two looks at what is too old
 _COLUMNS = (
     "id", "opened", "closed", "rows", "least_p", "acknowledged", "comment", "shelved_until", "contributions",
 )  # fmt: skip
@@ -52,7 +52,7 @@ class Store:
         self._connection = connect(folder)
         self._reader = connect(folder)
         self._writing, self._reading = threading.RLock(), threading.Lock()
-        self._steps = 0
+        self._written = _TIDY  # so that the first step looks
 
     def close(self) -> None:
         """Close the file and give the folder free."""
@@ -98,9 +98,10 @@ class Store:
                 "INSERT INTO journal VALUES (?, ?, ?)",
                 [(first, len(rows), rows.astype("<f8").tobytes()) for first, rows in step.journal],
             )
-            self._steps += 1
-            if self._steps % _TIDY == 1:
+            self._written += len(step.stretches)
+            if self._written >= _TIDY:
                 _tidy(connection)
+                self._written = 0
 
     def put(self, meta: Mapping[str, Any]) -> None:
         """Save single values."""

@@ -30,12 +30,13 @@ class RedisSource:
         self._group, self._consumer = _one(query, "group", "mercer-watch"), _one(query, "consumer", "mercer-watch")
         self._start = _one(query, "start", "0")  # where a new group begins: 0 is the first entry, $ only new ones
         self.name = f"{without_password(parts)}?stream={self._stream}"
+        self._saved = (0, 0)  # entries up to this one are saved
         bare = urlunsplit(parts._replace(query="", fragment=""))
         self._client = redis.Redis.from_url(bare, socket_timeout=10.0, health_check_interval=30)
 
     def batches(self, position: Position | None, stop: threading.Event) -> Iterator[Batch]:
         """Yield entries: first those that were delivered before and not acknowledged, then new ones."""
-        last = _key((position or {}).get("last", "0-0"))
+        last = self._saved = _key((position or {}).get("last", "0-0"))
         pending, lost = "0", 0
         while not stop.is_set():
             try:
@@ -48,7 +49,7 @@ class RedisSource:
             if pending != ">":
                 pending = entries[-1][0].decode() if entries else ">"
             new = [(key, fields) for key, fields in entries if _key(key) > last]
-            old = [key for key, _ in entries if _key(key) <= last]
+            old = [key for key, _ in entries if _key(key) <= self._saved]  # others wait in the queue
             if old:
                 self.acknowledge(old)
             if new:
@@ -77,6 +78,7 @@ class RedisSource:
 
     def acknowledge(self, tokens: Sequence[Any]) -> None:
         """Tell Redis that entries need not come again; if that fails, they come again and are left out."""
+        self._saved = max(self._saved, *map(_key, tokens))
         try:
             self._client.xack(self._stream, self._group, *tokens)
         except redis.RedisError:
