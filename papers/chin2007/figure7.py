@@ -14,6 +14,7 @@ from papers.drawing import lines, panels
 from papers.experiment import Drawing, Experiment, Outcome, Run
 
 _PUBLISHED, _MERCER, _LINEAR = "kernel, as published", "kernel, Mercer's settings", "linear, Mercer's settings"
+_SPREAD = (0.07, 0.03, 0.02)  # of candidates: position, size, turn
 _PACE = 5.0  # frames per second
 
 
@@ -29,10 +30,12 @@ def tracker(name: str, seed: int) -> AppearanceTracker:
             compression="preimage",
             forgetting=0.99,
         )
-        return AppearanceTracker(model, rounds=1, restraint=0.0, criterion="residual", random_state=seed)
+        return AppearanceTracker(
+            model, rounds=1, restraint=0.0, criterion="residual", focus=None, spread=_SPREAD, random_state=seed
+        )
     if name == _LINEAR:
-        return AppearanceTracker(default_model(kernel="linear"), random_state=seed)
-    return AppearanceTracker(random_state=seed)
+        return AppearanceTracker(random_state=seed)
+    return AppearanceTracker(default_model(kernel="rbf"), random_state=seed)
 
 
 def overlap(a: Any, b: Any) -> Any:

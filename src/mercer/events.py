@@ -102,11 +102,11 @@ COMPILATION: WeakSet[Observer] = WeakSet()
 
 @dataclass
 class Tally:
-    """A count of things done, of a known total, that is reported each time it grows."""
+    """A count of things done, of a total where it is known, that is reported each time it grows."""
 
     channel: Channel
     stage: str
-    total: int
+    total: int | None
     done: int = 0
 
     def add(self, number: int = 1) -> None:

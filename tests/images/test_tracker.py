@@ -17,8 +17,10 @@ import mercer
 from mercer import AppearanceTracker, IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA, plots
 from mercer.cli.root import app
 from mercer.errors import NotSaveableError
-from mercer.images.appearance import default_model, unit_contrast
-from mercer.images.warp import corners, sample_boxes, smoothed_for
+from mercer.images.appearance import central_weights, default_model, unit_contrast
+from mercer.images.confidence import residual_p_value
+from mercer.images.motion import Field, MotionPrior
+from mercer.images.warp import corners, sample_boxes
 from textbook import tracking as naive
 
 # -- patches -------------------------------------------------------------------------------------------------------
@@ -59,10 +61,13 @@ def test_corners_go_around_the_box():
     assert_allclose(turned[0], [1, -2], atol=1e-12)  # the upper left corner has turned to the upper right
 
 
-def test_fine_detail_is_smoothed_only_for_coarse_patches(rng):
-    picture = rng.uniform(0, 1, (40, 40))
-    assert smoothed_for(picture, (10.0, 10.0), (24, 24)) is picture
-    assert smoothed_for(picture, (96.0, 96.0), (24, 24)).std() < 0.3 * picture.std()
+@pytest.mark.parametrize("size", [0.4, 1.0, 1.7, 3.0])
+def test_noise_counts_the_same_at_every_size(rng, size):
+    """White noise keeps (2/3)^2 of its variance between pixels, on average over places, whatever the step."""
+    noise = rng.standard_normal((200, 200))
+    states = np.column_stack([rng.uniform(80, 120, (300, 2)), np.full(300, size), rng.uniform(-3, 3, 300)])
+    patches = sample_boxes(noise, states, (24.0, 24.0), (24, 24))
+    assert_allclose(np.mean(patches**2), 4 / 9, rtol=0.08)
 
 
 def test_patches_lose_their_light_and_blank_ones_become_nothing(rng):
@@ -72,6 +77,20 @@ def test_patches_lose_their_light_and_blank_ones_become_nothing(rng):
     assert_allclose(unit_contrast(patches), expected, atol=1e-12)
     assert_allclose(unit_contrast(3.0 * patches + 20.0), expected, atol=1e-12)
     assert not unit_contrast(patches)[2].any()
+
+
+def test_the_centre_of_a_patch_counts_more():
+    weights = central_weights((3, 5), 0.5).reshape(3, 5)
+    expected = [[np.exp(-2 * (v * v + u * u)) for u in (-0.8, -0.4, 0, 0.4, 0.8)] for v in (-2 / 3, 0, 2 / 3)]
+    assert_allclose(weights, np.array(expected) / np.sum(expected))
+    patch, flat = np.arange(15.0) ** 2, weights.ravel()
+    mean = sum(w * p for w, p in zip(flat, patch, strict=True))
+    length = np.sqrt(sum(w * (p - mean) ** 2 for w, p in zip(flat, patch, strict=True)))
+    assert_allclose(
+        unit_contrast(patch[None], flat)[0],
+        [np.sqrt(w) * (p - mean) / length for w, p in zip(flat, patch, strict=True)],
+    )
+    assert_allclose(central_weights((3, 5), None), 1 / 15)
 
 
 # -- made-up scenes ------------------------------------------------------------------------------------------------
@@ -139,6 +158,77 @@ def test_likelihood_counts_scores_beside_the_residual():
     assert tracker._strangeness(patches) == 0.0
 
 
+# -- motion, and an object that is lost ------------------------------------------------------------------------------
+
+
+def test_steps_lead_from_a_state_to_others_and_back():
+    field = Field((20.0, 30.0), (200, 300))
+    state, steps = np.array([100.0, 80.0, 1.5, 0.1]), np.array([[0.1, -0.2, 0.3, 0.05], [0.0, 0.0, 0.0, 0.0]])
+    states = field.moved(state, steps)
+    extent = 1.5 * np.sqrt(600)
+    assert_allclose(states[0], [100 + 0.1 * extent, 80 - 0.2 * extent, 1.5 * np.exp(0.3), 0.15])
+    assert_allclose(field.steps(state, states), steps, atol=1e-12)
+    assert_allclose(field.moved(state, np.array([[-90.0, 90.0, 9.0, 0.0]]))[0, :3], [0, 200, 200 / 30])
+
+
+def test_the_prior_of_motion_follows_the_last_steps():
+    prior = MotionPrior.of((0.1, 0.02, 0.0))
+    assert_allclose(prior.deviations, [0.1, 0.1, 0.02, 0.0])
+    still, fast = prior, prior
+    for _ in range(100):
+        still, fast = still.after(np.zeros(4)), fast.after(np.array([0.2, 0.0, 0.01, 0.0]))
+    assert_allclose(still.deviations, 0.6 * prior.deviations)
+    assert_allclose(fast.deviations, [0.2, 0.2, 0.02, 0.0], rtol=1e-4)  # at most twice what was given
+    slow = prior.after(np.array([0.06, 0.08, 0.0, 0.0]))
+    assert_allclose(slow.variances[0], 0.9 * 0.01 + 0.1 * 4 * 0.005)
+    assert_allclose(prior.distances(np.array([[0.1, 0.2, 0.04, 0.0]])), 1 + 4 + 4)
+
+
+def test_p_values_are_those_of_the_residuals_of_frames_with_the_object(rng):
+    """Under log-normal residuals a p-value below a level is as frequent as the level, about."""
+    found = np.array(
+        [residual_p_value(values[-1], list(values[:-1])) for values in np.exp(rng.normal(-3, 0.8, (4000, 51)))]
+    )
+    assert 0.06 < np.mean(found < 0.1) < 0.15
+    assert 0.004 < np.mean(found < 0.01) < 0.025
+    recent = list(np.exp(rng.normal(-3, 0.8, 50)))
+    assert residual_p_value(0.9, [*recent, 1.0, 1.0]) < 0.01  # two bad frames among them do not hide a third
+    assert residual_p_value(0.9, recent[:7]) == 1.0  # too few to say anything
+    assert residual_p_value(0.0, recent) == 1.0
+
+
+def hiding(seed, hidden=20):
+    """The scene, with a textured board before the object in 20 frames."""
+    frames, boxes = scene(seed, n=80)
+    rng = np.random.default_rng(99)
+    board = np.clip(128 + 300 * ndimage.gaussian_filter(rng.standard_normal((90, 120)), 3), 0, 255).astype(np.uint8)
+    x, y, w, h = boxes[40 : 40 + hidden].T
+    left, right, top, bottom = int(x.min()) - 4, int((x + w).max()) + 4, int(y.min()) - 4, int((y + h).max()) + 4
+    frames[40 : 40 + hidden, max(top, 0) : bottom, max(left, 0) : right] = board[
+        max(top, 0) : bottom, max(left, 0) : right
+    ]
+    return frames, boxes
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_an_object_that_is_hidden_for_20_frames_is_lost_and_found_again(seed):
+    frames, boxes = hiding(seed)
+    tracker = AppearanceTracker(random_state=0).start(frames[0], boxes[0])
+    found, lost = [tracker.box_], [False]
+    for number, frame in enumerate(frames[1:], 1):
+        before = tracker.estimator_.n_samples_seen_
+        box = tracker.update(frame)
+        found.append(box)
+        lost.append(box.lost)
+        assert (box.lost, box.p_value) == (tracker.lost_, tracker.p_value_)
+        if box.lost:
+            assert tracker.estimator_.n_samples_seen_ == before, number
+    assert not any(lost[:40])
+    assert all(lost[40:60])
+    assert not any(lost[66:])
+    assert overlap(np.array(found), boxes)[66:].mean() > 0.6
+
+
 def test_a_model_without_components_is_judged_by_its_residual():
     class FirstPatch(BaseEstimator):
         def partial_fit(self, X):
@@ -175,7 +265,7 @@ def test_update_takes_the_best_of_its_candidates():
     frames, boxes = scene(5, n=3)
     tracker = AppearanceTracker(random_state=0, rounds=1, restraint=0.0, spread=(0.07, 0.02, 0.03))
     tracker.start(frames[0], boxes[0])
-    draws = np.random.RandomState(0).standard_normal((200, 4))
+    draws = np.random.RandomState(0).standard_normal((tracker.n_candidates, 4))
     draws[0] = 0.0
     extent = np.sqrt(30 * 26)
     states = tracker.state_ + draws * [0.07 * extent, 0.07 * extent, 0.0, 0.03]
@@ -206,13 +296,13 @@ def test_the_default_model_can_be_given_by_hand():
     frames, boxes = scene(2, n=12)
     by_default = AppearanceTracker(random_state=0).track(frames, boxes[0])
     assert_array_equal(AppearanceTracker(default_model(), random_state=0).track(frames, boxes[0]), by_default)
-    assert default_model(kernel="linear").get_params() == {**default_model().get_params(), "kernel": "linear"}
+    assert default_model(kernel="rbf").get_params() == {**default_model().get_params(), "kernel": "rbf"}
 
 
 @pytest.mark.parametrize(
     "estimator",
-    [IncrementalKernelPCA(5, kernel="linear"), LandmarkKernelPCA(5, landmarks=30, gamma=1.0)],
-    ids=["linear", "landmarks"],
+    [IncrementalKernelPCA(5, gamma=1.0), LandmarkKernelPCA(5, landmarks=30, gamma=1.0)],
+    ids=["kernel", "landmarks"],
 )
 def test_any_model_of_appearance(estimator):
     frames, boxes = scene(2, n=25)
@@ -294,6 +384,7 @@ def test_a_bad_frame_leaves_the_tracker_as_it_was():
         ({"spread": (0.1, -0.1, 0.0)}, "three numbers"),
         ({"restraint": -1.0}, "restraint must be"),
         ({"criterion": "best"}, "criterion must be one of"),
+        ({"focus": 0.0}, "focus must be"),
     ],
 )
 def test_bad_parameters(parameters, text):
@@ -343,7 +434,7 @@ def test_command_writes_boxes_and_a_picture(tmp_path):
     [
         ("frames.npz", "1,2,3", "give x,y,w,h"),
         ("frames.npz", "500,2,30,30", "outside the frame"),
-        ("none.npz", "1,2,30,30", "is not a file"),
+        ("none.npz", "1,2,30,30", "is not a file or folder"),
         ("table.npy", "1,2,30,30", r"\(frames, height, width\)"),
         ("two.npz", "1,2,30,30", "--key"),
         ("text.npy", "1,2,30,30", "cannot be read"),
@@ -392,9 +483,10 @@ def test_videos_of_the_benchmark_are_the_same_again_and_have_true_boxes():
         assert np.median(near) < 0.5 * np.median(far)  # what is in the box stays alike, what is beside it is not
 
 
-@pytest.mark.parametrize("stop", [1, 3, 9])
+@pytest.mark.parametrize("stop", [1, 3, 9, 17])
 def test_a_saved_tracker_goes_on_as_if_nothing_had_happened(stop, tmp_path):
-    frames, boxes = scene(1, n=14)
+    frames, boxes = scene(1, n=20)
+    frames[16:18] = 255 - frames[16:18]  # the object is lost there
     tracker = AppearanceTracker(random_state=3, keep_first=True, n_candidates=60).start(frames[0], boxes[0])
     for frame in frames[1:stop]:
         tracker.update(frame)
@@ -404,7 +496,7 @@ def test_a_saved_tracker_goes_on_as_if_nothing_had_happened(stop, tmp_path):
     assert_array_equal(again.corners_, tracker.corners_)
     for frame in frames[stop:]:
         assert_array_equal(again.update(frame), tracker.update(frame))
-        assert again.residual_ == tracker.residual_
+        assert (again.residual_, again.p_value_, again.lost_) == (tracker.residual_, tracker.p_value_, tracker.lost_)
 
 
 def test_a_tracker_that_draws_from_another_kind_of_generator_is_not_saved(tmp_path):

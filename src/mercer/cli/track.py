@@ -1,6 +1,8 @@
-"""`mercer track`: follow an object through the frames of a file."""
+"""`mercer track`: follow an object through the frames of a file or a folder."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,18 +13,29 @@ import typer
 from mercer.cli import console, methods, options, waiting
 from mercer.errors import DataFileError
 from mercer.events import Channel, Observer, Tally
-from mercer.io import writers
+from mercer.io import videos, writers
+from mercer.io.videos import Frame, Video
 
 _USUAL = "incremental-kernel-pca"
-
-Frames = npt.NDArray[Any]  # (n, height, width) or (n, height, width, 3)
+_SHOWN = 12  # frames of the strip
 
 
 def track(
-    frames: Annotated[Path, typer.Argument(metavar="FRAMES", help="An .npy or .npz file of (frames, height, width).")],
+    frames: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FRAMES",
+            help="An .npy or .npz file of (frames, height, width), a folder of images in the order of their names, "
+            "or a video file (extra `video`).",
+        ),
+    ],
     box: Annotated[str, typer.Option(metavar="X,Y,W,H", help="Position of the object in the first frame, in pixels.")],
     out: Annotated[str, typer.Option("--out", "-o", help="File for one box per frame, or - for text.")] = "-",
+    lost: Annotated[bool, typer.Option("--lost", help="Add a column that is 1 where the object is lost.")] = False,
     video_strip: Annotated[Path | None, typer.Option(help="A picture of some frames with their boxes.")] = None,
+    video: Annotated[
+        Path | None, typer.Option(help="A video of all frames with their boxes, such as out.mp4 (extra `video`).")
+    ] = None,
     key: Annotated[str | None, typer.Option(help="Array in an .npz file. (default: X, frames or the only one)")] = None,
     method: Annotated[
         str,
@@ -36,22 +49,73 @@ def track(
     start = read_box(box)
     if out != "-":
         writers.check_target(out)
-    if video_strip is not None and not video_strip.parent.is_dir():
-        raise FileNotFoundError(f"The folder {video_strip.parent} does not exist; create it first.")
+    for target in (video_strip, video):
+        if target is not None and not target.parent.is_dir():
+            raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
+    pictures = videos.open_video(frames, key)
+    with ExitStack() as stack:
+        add = None if video is None else stack.enter_context(videos.video_writer(video))
+        observers = stack.enter_context(waiting.watch(verbose, out))
+        boxes, gone = _followed(_counted(pictures, rows, observers), start, _model(method, seed), seed, add)
+    columns = np.column_stack([boxes, gone]) if lost else boxes
+    writers.write(out, [columns], ["x", "y", "w", "h", "lost"][: columns.shape[1]])
+    _report(out, boxes, gone)
+    if video is not None:
+        console.say(f"The video is {video}.")
+    if video_strip is not None:
+        _draw_strip(pictures, boxes, video_strip)
+
+
+def _followed(
+    frames: Iterator[Frame],
+    start: tuple[float, ...],
+    model: Any,
+    seed: int,
+    add: Callable[[Frame], None] | None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the box of each frame and whether the object was lost in it; `add` gets each frame with its box."""
     from mercer.images.tracker import AppearanceTracker  # imports scikit-learn
 
-    pictures = read_frames(frames, key)[:rows]
-    tracker = AppearanceTracker(_model(method, seed), random_state=seed)
-    with waiting.watch(verbose, out) as observers:
-        boxes = tracker.track(_counted(pictures, observers), start)
-    writers.write(out, [boxes], ["x", "y", "w", "h"])
+    tracker = AppearanceTracker(model, random_state=seed)
+    boxes, gone = [], []
+    for number, frame in enumerate(frames):
+        if number == 0:
+            tracker.start(frame, start)
+        else:
+            tracker.update(frame)
+        boxes.append(tracker.box_.copy())
+        gone.append(tracker.lost_)
+        if add is not None:
+            add(_with_box(frame, tracker.corners_, tracker.lost_))
+    if not boxes:
+        raise DataFileError("The video holds no frames; at least one is needed.")
+    return np.array(boxes), np.array(gone)
+
+
+def _with_box(frame: Frame, corners: npt.NDArray[np.floating[Any]], lost: bool) -> Frame:
+    """Return a frame in colour with its box: orange, or red where the object is lost."""
+    from mercer.io.pictures import outlined
+
+    return outlined(frame, corners, (220, 40, 60) if lost else (255, 159, 28))
+
+
+def _report(out: str, boxes: npt.NDArray[np.float64], gone: npt.NDArray[np.bool_]) -> None:
     if out != "-":
         console.say(f"Wrote {len(boxes):,} boxes to {out}.")
-    if video_strip is not None:
-        from mercer.plots.tracking import track_strip
+    if gone.any():
+        first, total = int(np.argmax(gone)), int(gone.sum())
+        console.say(f"The object was lost in {total:,} of {len(gone):,} frames, in frame {first} for the first time.")
 
-        track_strip(pictures, boxes).savefig(video_strip, dpi=120)
-        console.say(f"The picture is {video_strip}.")
+
+def _draw_strip(pictures: Video, boxes: npt.NDArray[np.float64], path: Path) -> None:
+    """Read the video once more, and draw some of its frames."""
+    from mercer.plots.tracking import track_strip
+
+    numbers = np.unique(np.linspace(0, len(boxes) - 1, _SHOWN).round().astype(int))
+    wanted = set(numbers.tolist())
+    shown = [frame for i, frame in enumerate(islice(pictures, len(boxes))) if i in wanted]
+    track_strip(np.array(shown), boxes[numbers], numbers=numbers).savefig(path, dpi=120)
+    console.say(f"The picture is {path}.")
 
 
 def _model(method: str, seed: int) -> Any:
@@ -65,10 +129,11 @@ def _model(method: str, seed: int) -> Any:
     return methods.find(method).make({}, **like, random_state=seed)
 
 
-def _counted(frames: Frames, observers: tuple[Observer, ...]) -> Iterator[Frames]:
+def _counted(frames: Video, rows: int | None, observers: tuple[Observer, ...]) -> Iterator[Frame]:
     """Iterate over frames, and report each one when the next is asked for: then the object was found in it."""
-    tally = Tally(Channel(observers), "frames", len(frames))
-    for frame in frames:
+    known = frames.n_frames
+    tally = Tally(Channel(observers), "frames", known if rows is None or known is None else min(rows, known))
+    for frame in islice(frames, rows):
         yield frame
         tally.add()
 
@@ -83,31 +148,3 @@ def read_box(text: str) -> tuple[float, ...]:
     if len(numbers) != 4:
         raise ValueError(f"--box is {text!r}; give x,y,w,h such as 64,40,32,39.")
     return numbers
-
-
-def read_frames(path: Path, key: str | None) -> Frames:
-    """Read the frames of an .npy file, or of an .npz file with an array called `key`, `X`, `frames`, or only one."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is not a file; give an .npy or .npz file of frames.")
-    try:
-        found = np.load(path, allow_pickle=False)
-        frames = found if isinstance(found, np.ndarray) else _chosen(found, path, key)
-    except (ValueError, EOFError, OSError) as error:
-        if isinstance(error, DataFileError):
-            raise
-        raise DataFileError(f"{path} cannot be read as an .npy or .npz file: {error}.") from error
-    if frames.ndim not in (3, 4) or frames.dtype.kind not in "buif":
-        raise DataFileError(
-            f"{path} has an array of shape {frames.shape} and dtype {frames.dtype}; numbers of the shape "
-            "(frames, height, width), or (frames, height, width, 3) in colour, are needed."
-        )
-    return frames
-
-
-def _chosen(archive: Any, path: Path, key: str | None) -> Frames:
-    names = list(archive.files)
-    wanted = [key] if key is not None else ["X", "frames", *(names if len(names) == 1 else [])]
-    name = next((name for name in wanted if name in names), None)
-    if name is None:
-        raise DataFileError(f"{path} holds {', '.join(names) or 'nothing'}; give the name of the frames with --key.")
-    return np.asarray(archive[name])

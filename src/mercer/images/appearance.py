@@ -9,10 +9,11 @@ from mercer.arrays import Array
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA
 
 _SLIGHTEST = 1e-6  # length of a patch, of that of one with full contrast, below which it shows nothing
+_FLOOR = 0.1  # variance of a component, of the usual residual, that is taken for granted
 
 
-def default_model(batch_size: int = 5, kernel: str = "rbf") -> IncrementalKernelPCA:
-    """Return the model of appearance of `AppearanceTracker`; kernel="linear" is its twin without a kernel."""
+def default_model(batch_size: int = 5, kernel: str = "linear") -> IncrementalKernelPCA:
+    """Return the model of appearance of `AppearanceTracker`; kernel="rbf" is its twin with a Gaussian kernel."""
     return IncrementalKernelPCA(16, kernel=kernel, gamma=1.0, batch_size=batch_size, forgetting=0.99)
 
 
@@ -27,9 +28,40 @@ def own_copy(model: Any) -> Any:
     return clone(model)
 
 
-def unit_contrast(patches: Array) -> Array:
-    """Return patches, (n, pixels), without their means and of unit length; those that show nothing are 0."""
-    centred = patches - patches.mean(axis=1, keepdims=True)
+def central_weights(shape: tuple[int, int], focus: float | None) -> Array:
+    """Return how much each pixel of a patch counts, (pixels,), with the sum 1: a Gaussian around the centre.
+
+    `focus` is its standard deviation, of half the side of a patch; None: all pixels count alike.
+    """
+    if focus is None:
+        return np.full(shape[0] * shape[1], 1.0 / (shape[0] * shape[1]))
+    down, across = (np.exp(-0.5 * (((np.arange(side) + 0.5) / side * 2 - 1) / focus) ** 2) for side in shape)
+    weights = np.outer(down, across).ravel()
+    return np.asarray(weights / weights.sum())
+
+
+def unit_contrast(patches: Array, weights: Array | None = None) -> Array:
+    """Return patches, (n, pixels), without their weighted means, times the roots of the weights, and of unit length.
+
+    Patches that show nothing are 0.
+    """
+    shares = np.full(patches.shape[1], 1.0 / patches.shape[1]) if weights is None else weights
+    shares = shares.astype(patches.dtype)
+    centred = (patches - (patches @ shares)[:, None]) * np.sqrt(shares)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-    nothing = lengths <= _SLIGHTEST * np.linalg.norm(patches, axis=1, keepdims=True)
-    return np.asarray(np.where(nothing, 0.0, centred / np.where(nothing, 1.0, lengths)))
+    nothing = lengths <= _SLIGHTEST * np.sqrt((patches**2) @ shares)[:, None]
+    return np.asarray(np.where(nothing, 0.0, centred / np.where(nothing, 1.0, lengths)), patches.dtype)
+
+
+def strangeness(model: Any, patches: Array, usual: float) -> Array | float:
+    """Return the mean squared score in units of its variance, as large as `usual` residuals where it is one.
+
+    Up to scale this is the exponent of probabilistic PCA [J. Lim et al., Incremental learning for visual tracking,
+    NIPS 2004]: scores y with variances lambda inside the subspace, the residual outside it.
+    """
+    if not hasattr(model, "explained_variance_") or model.expansion_.n_components == 0:
+        return 0.0
+    variances = model.explained_variance_ + _FLOOR * usual
+    if not variances.min() > 0:
+        return 0.0
+    return np.asarray(usual * np.mean(model.transform(patches) ** 2 / variances, axis=1))

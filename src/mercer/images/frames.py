@@ -44,3 +44,12 @@ def check_box(box: npt.ArrayLike, shape: tuple[int, ...]) -> tuple[float, float,
             f"frame is {width} wide and {height} high. Boxes are x, y, w, h with x to the right and y down."
         )
     return x, y, w, h
+
+
+def check_same_size(shape: tuple[int, ...], first: tuple[int, ...]) -> None:
+    """Refuse a frame that is not as large as the first one."""
+    if shape != first:
+        raise ValueError(
+            f"This frame has {shape[0]} x {shape[1]} pixels, the first one had {first[0]} x {first[1]}. Frames of one "
+            "video must be of one size; start again for another video."
+        )

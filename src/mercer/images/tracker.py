@@ -1,44 +1,50 @@
 """`AppearanceTracker`: follow an object through frames by a model of its appearance that learns from each of them."""
 
-from collections import deque
 from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
-from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import generator
-from mercer.images.appearance import default_model, own_copy, unit_contrast
-from mercer.images.checks import check_counts
-from mercer.images.drawing import generator_state, restored_generator
-from mercer.images.frames import as_grey, check_box
-from mercer.images.warp import corners, sample_boxes, smoothed_for
+from mercer.images.appearance import central_weights, default_model, own_copy, strangeness, unit_contrast
+from mercer.images.confidence import RECENT, residual_p_value
+from mercer.images.frames import as_grey, check_box, check_same_size
+from mercer.images.motion import Field, MotionPrior
+from mercer.images.search import Found, Round, best_candidate, near_rounds, wide_rounds
+from mercer.images.tracked_box import TrackedBox
+from mercer.images.tracker_checks import check_parameters
+from mercer.images.tracker_files import TrackerFiles
+from mercer.images.warp import corners, sample_boxes
+from mercer.kernels.tiles import one_blas_thread
 
-_FINER = 1.7  # by how much the Gaussian of one round of candidates is narrower than that of the round before
-_SMALLEST = 4.0  # pixels that a side of the box keeps
-_FLOOR = 0.1  # variance of a component, of the usual residual, that is taken for granted
-_RECENT = 25  # frames from which the usual residual is taken
-_CRITERIA = ("likelihood", "residual")
+_LOST = 1e-3  # p-value of the residual below which an object is lost that was seen before
+_FOUND = 1e-2  # p-value above which a lost one is found again
+_CLEAR = 0.5  # residual, of those in the surroundings, up to which a patch stands out as the object
+_OUTSTANDING = 0.3  # the same for a patch that ends the search for a lost object
+_WIDE = 0.5  # standard deviation of the search for a lost object, of its size, and its growth with each frame
+_WIDENS = 0.05
+_WIDEST = 1.5
+_USUAL = 25  # frames from which the usual residual is taken
 
 
-class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
-    """Tracker of one object in a video by kernel PCA of its recent appearance.
+class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
+    """Tracker of one object in a video by incremental PCA, linear or with a kernel, of its recent appearance.
 
     Candidates for the next place of the object are drawn from a Gaussian around its last one: position, size and turn
     (sec. V-C3 of [chin2007]_). The candidate whose patch of the frame is nearest to the subspace of the model is the
-    result. The model learns from these patches, every few frames.
+    result. The model learns from these patches, every few frames. If the residual is too large to be one of the
+    object, the object is lost: the model does not learn, and the search is wider, until the object is found again.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
         The model of appearance, a Mercer estimator with `partial_fit` and `reconstruction_error`; a copy of it is used.
-        Its rows are patches, of unit length with `normalize`. None: `IncrementalKernelPCA` with 16 components, gamma=1,
-        forgetting=0.99 and as many rows per update as frames.
+        Its rows are patches, of unit length with `normalize`. None: `IncrementalKernelPCA` with the linear kernel, 16
+        components, forgetting=0.99 and as many rows per update as frames. docs/tracking.md tells why it is linear.
     n_candidates : int, default=200
         Number of candidates in each frame.
     rounds : int, default=3
@@ -48,9 +54,10 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
         Number of frames after which the model learns their patches.
     patch_shape : tuple of (rows, columns), default=(24, 24)
         Size in pixels to which every candidate is resampled.
-    spread : tuple of (position, size, turn), default=(0.07, 0.03, 0.02)
-        Standard deviations of the Gaussian: of x and y relative to the size of the object, of the logarithm of its
-        size, and of its angle in radians. 0 keeps that quantity as it is.
+    spread : tuple of (position, size, turn), default=(0.07, 0.015, 0.02)
+        Standard deviations of the Gaussian before anything is known: of x and y relative to the size of the object, of
+        the logarithm of its size, and of its angle in radians. They are then learned from the last steps, between 0.6
+        and 2 times these values. 0 keeps that quantity as it is.
     criterion : {"likelihood", "residual"}, default="likelihood"
         The quantity that the best candidate has least of. "residual": its squared distance from the subspace, as in the
         paper. "likelihood": this distance, plus the mean of its squared scores in units of their variance times the
@@ -63,8 +70,12 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
     keep_first : bool, default=False
         Include the patch of the first frame, the only one that is known to be right, in every update. This helps where
         the appearance of the object stays the same, and harms where it changes.
+    focus : float or None, default=0.5
+        How much the centre of a patch counts more than its border: the standard deviation of a Gaussian weight, of half
+        the side. Boxes are never exact, and their borders show the background. None: all pixels count alike.
     normalize : bool, default=True
-        Subtract the mean of each patch and scale it to unit length, so that changes of light do not count.
+        Subtract the mean of each patch and scale it to unit length, so that changes of light do not count. Without it
+        `focus` has no effect.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the candidates. The same seed gives the same boxes.
 
@@ -78,6 +89,13 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
         Corners of the last box, with its turn.
     residual_ : float
         Squared distance of the last patch from the model, in feature space.
+    p_value_ : float
+        Probability of such a residual, or a larger one, among those of recent frames in which the object was seen.
+    lost_ : bool
+        Whether the object was not seen in the last frame: the p-value fell below 0.001, has not been above 0.01 since
+        then, and the residual is more than half of those in the surroundings.
+    n_lost_ : int
+        Number of frames since the object was seen.
     estimator_ : estimator
         The fitted model of appearance.
     n_frames_ : int
@@ -111,10 +129,13 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    _fitted_attributes = ("box_", "state_", "residual_", "n_frames_", "estimator_")
+    _fitted_attributes = ("box_", "state_", "residual_", "p_value_", "lost_", "n_lost_", "n_frames_", "estimator_")
     box_: Array
     state_: Array
     residual_: float
+    p_value_: float
+    lost_: bool
+    n_lost_: int
     n_frames_: int
     estimator_: Any
 
@@ -126,10 +147,11 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
         rounds: int = 3,
         update_every: int = 5,
         patch_shape: tuple[int, int] = (24, 24),
-        spread: tuple[float, float, float] = (0.07, 0.03, 0.02),
+        spread: tuple[float, float, float] = (0.07, 0.015, 0.02),
         criterion: str = "likelihood",
         restraint: float = 0.05,
         keep_first: bool = False,
+        focus: float | None = 0.5,
         normalize: bool = True,
         random_state: Any = None,
     ) -> None:
@@ -142,6 +164,7 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
         self.criterion = criterion
         self.restraint = restraint
         self.keep_first = keep_first
+        self.focus = focus
         self.normalize = normalize
         self.random_state = random_state
 
@@ -171,22 +194,25 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
             If the frame has another shape or contains NaN or infinity, or if the box is too small or more than half
             outside the frame.
         """
-        self._check_parameters()
+        check_parameters(self)
         grey = as_grey(frame)
         x, y, w, h = check_box(box, grey.shape)
         estimator = self._new_estimator()
-        self._size, self._shape = (w, h), grey.shape
+        self._field = Field((w, h), (grey.shape[0], grey.shape[1]))
         self._random = generator(self.random_state)
+        self._prior = MotionPrior.of(self.spread)
         self._set_state(np.array([x + 0.5 * w, y + 0.5 * h, 1.0, 0.0]))
+        self._seen = self.state_  # where the object was seen last
         self._first = self._patches(grey, self.state_[None])
-        self._waiting: list[Array] = []
-        self._residuals: deque[float] = deque(maxlen=_RECENT)  # since the model first learned
+        self._waiting = []
+        self._residuals: list[float] = []  # of frames in which the object was seen, since the model first learned
         self.estimator_ = estimator.partial_fit(self._first)
-        self.residual_, self.n_frames_ = 0.0, 1
+        self.residual_, self.n_frames_, self.n_lost_ = 0.0, 1, 0
+        self.lost_, self.p_value_ = False, 1.0
         return self
 
     @all_or_nothing
-    def update(self, frame: Any) -> Array:
+    def update(self, frame: Any) -> TrackedBox:
         """Find the object in the next frame and return its box.
 
         A call that raises an error leaves the tracker as it was.
@@ -198,8 +224,9 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (4,)
-            The box x, y, w, h.
+        TrackedBox
+            The box x, y, w, h, an array of four numbers. Its attribute `lost` tells whether the object was not seen in
+            this frame; the box is then a guess, and the model did not learn from it.
 
         Raises
         ------
@@ -210,18 +237,10 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
         """
         self._check_fitted()
         grey = as_grey(frame)
-        if grey.shape != self._shape:
-            raise ValueError(
-                f"This frame has {grey.shape[0]} x {grey.shape[1]} pixels, the first one had {self._shape[0]} x "
-                f"{self._shape[1]}. Frames of one video must be of one size; start again for another video."
-            )
-        state, patch, self.residual_ = self._search(grey)
-        self._set_state(state)
-        self.n_frames_ += 1
-        if self.n_frames_ > self.update_every + 1:
-            self._residuals = deque([*self._residuals, self.residual_], maxlen=_RECENT)
-        self._learn(patch)
-        return self.box_.copy()
+        check_same_size(grey.shape, self._field.shape)
+        with one_blas_thread():  # the same sums, and so the same boxes, whatever the number of threads
+            self._follow(grey)
+        return TrackedBox.of(self.box_, self.lost_, self.p_value_)
 
     def track(self, frames: Iterable[Any], box: npt.ArrayLike) -> Array:
         """Start in the first frame, follow the object through all others, and return its boxes.
@@ -253,23 +272,7 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
     @property
     def corners_(self) -> Array:
         """Corners of the last box with its turn, in order around it; an array of shape (4, 2)."""
-        return corners(self.state_, self._size)
-
-    def _check_parameters(self) -> None:
-        check_counts(n_candidates=self.n_candidates, rounds=self.rounds, update_every=self.update_every)
-        check_counts(**{f"patch_shape[{i}]": side for i, side in enumerate(self.patch_shape)})
-        if len(self.patch_shape) != 2 or np.prod(self.patch_shape) < 2:
-            raise ValueError(
-                f"patch_shape must be (rows, columns), with two pixels at least; got {self.patch_shape!r}."
-            )
-        if len(self.spread) != 3 or not np.all(np.isfinite(self.spread)) or min(self.spread) < 0:
-            raise ValueError(f"spread must be three numbers of at least 0: position, size, turn; got {self.spread!r}.")
-        if self.rounds > self.n_candidates:
-            raise ValueError(f"{self.n_candidates} candidates cannot come in {self.rounds} rounds; lower `rounds`.")
-        if self.criterion not in _CRITERIA:
-            raise ValueError(f"criterion must be one of {', '.join(_CRITERIA)}; got {self.criterion!r}.")
-        if not self.restraint >= 0:
-            raise ValueError(f"restraint must be at least 0; got {self.restraint!r}.")
+        return corners(self.state_, self._field.size)
 
     def _new_estimator(self) -> Any:
         if self.estimator is not None:
@@ -277,112 +280,79 @@ class AppearanceTracker(ModelFiles, BaseEstimator):  # type: ignore[misc]
         return default_model(self.update_every + self.keep_first)
 
     def _set_state(self, state: Array) -> None:
-        w, h = state[2] * self._size[0], state[2] * self._size[1]
+        w, h = (state[2] * side for side in self._field.size)
         self.state_ = state
         self.box_ = np.array([state[0] - 0.5 * w, state[1] - 0.5 * h, w, h])
 
-    # -- files ---------------------------------------------------------------------------------------------------
+    def _follow(self, grey: Array) -> None:
+        """Find the object in a frame, and learn from it where it is seen."""
+        searching = self.lost_
+        found, self.p_value_, self.lost_ = self._search(grey)
+        step = self._field.steps(self.state_, found.state[None])[0]
+        self._set_state(found.state)
+        self.residual_ = found.residual
+        self.n_lost_ = self.n_lost_ + 1 if self.lost_ else 0
+        self.n_frames_ += 1
+        self._seen = self._seen if self.lost_ else found.state
+        if not (self.lost_ or searching):  # in the frame in which it is found again, the box is not exact yet
+            self._accept(found, step)
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "estimator_"):
-            raise NotFittedError("The tracker has no object yet; call start(frame, box) first.")
-
-    def _saved_state(self) -> dict[str, Any]:
-        return {
-            **super()._saved_state(),
-            "frames": [list(self._size), list(self._shape)],
-            "patches": [self._first, *self._waiting],
-            "residuals": list(self._residuals),
-            "random": generator_state(self._random),
-        }
-
-    def _restore_state(self, state: dict[str, Any]) -> None:
-        super()._restore_state(state)
-        self._size, self._shape = (tuple(sides) for sides in state["frames"])
-        self._first, *self._waiting = state["patches"]
-        self._residuals = deque(state["residuals"], maxlen=_RECENT)
-        self._random = restored_generator(state["random"])
-
-    # -- candidates ----------------------------------------------------------------------------------------------
-
-    def _search(self, grey: Array) -> tuple[Array, Array, float]:
-        """Return state, patch and residual of the best candidate; each round is one warp and one projection."""
-        smooth = smoothed_for(grey, self._size, self.patch_shape)
-        best, patch, residual, least = self.state_, self._first[0], 0.0, np.inf
-        for number, count in enumerate(_shares(self.n_candidates, self.rounds)):
-            states = self._drawn(best, count, _FINER**-number, with_centre=number == 0)
-            patches = self._normalised(sample_boxes(smooth, states, self._size, self.patch_shape))
-            residuals = self.estimator_.reconstruction_error(patches)
-            costs = residuals + self._strangeness(patches)
-            costs *= 1.0 + self.restraint * self._distances(states)
-            i = int(np.argmin(costs))
-            if costs[i] < least:
-                best, patch, residual, least = states[i], patches[i], float(residuals[i]), float(costs[i])
-        return best, patch, residual
-
-    def _strangeness(self, patches: Array) -> Array | float:
-        """Return the mean squared score in units of its variance, as large as residuals usually are where it is one.
-
-        Up to scale this is the exponent of probabilistic PCA [J. Lim et al., Incremental learning for visual tracking,
-        NIPS 2004]: scores y with variances lambda inside the subspace, the residual outside it.
-        """
-        model = self.estimator_
-        if self.criterion == "residual" or not self._residuals or not hasattr(model, "explained_variance_"):
-            return 0.0
-        if model.expansion_.n_components == 0:
-            return 0.0
-        usual = float(np.median(self._residuals))
-        variances = model.explained_variance_ + _FLOOR * usual
-        if not variances.min() > 0:
-            return 0.0
-        return np.asarray(usual * np.mean(model.transform(patches) ** 2 / variances, axis=1))
-
-    def _deviations(self) -> Array:
-        """Return the standard deviations of x, y, log size and angle."""
-        position, size, turn = self.spread
-        extent = float(np.sqrt(self._size[0] * self._size[1]) * self.state_[2])
-        return np.array([position * extent, position * extent, size, turn])
-
-    def _drawn(self, centre: Array, count: int, shrink: float, with_centre: bool) -> Array:
-        """Return candidates from a Gaussian around a state, (count, 4), the last state itself among the first ones."""
-        steps = self._random.standard_normal((count, 4)) * (shrink * self._deviations())
-        if with_centre:
-            steps[0] = 0.0
-        states = centre + steps
-        states[:, 2] = centre[2] * np.exp(steps[:, 2])
-        return self._within_frame(states)
-
-    def _within_frame(self, states: Array) -> Array:
-        """Keep centres inside the frame, and sizes between a few pixels and the whole of it."""
-        height, width = self._shape
-        most = min(width / self._size[0], height / self._size[1])
-        least = min(_SMALLEST / min(self._size), 1.0)
-        return np.clip(states, [0.0, 0.0, least, -np.inf], [width, height, max(most, 1.0), np.inf])
-
-    def _distances(self, states: Array) -> Array:
-        """Return squared distances from the last state in standard deviations."""
-        steps = states - self.state_
-        steps[:, 2] = np.log(states[:, 2] / self.state_[2])
-        deviations = self._deviations()
-        return np.asarray(np.sum((steps / np.where(deviations > 0, deviations, 1.0)) ** 2, axis=1))
-
-    # -- patches -------------------------------------------------------------------------------------------------
-
-    def _patches(self, grey: Array, states: Array) -> Array:
-        smooth = smoothed_for(grey, self._size, self.patch_shape)
-        return self._normalised(sample_boxes(smooth, states, self._size, self.patch_shape))
-
-    def _normalised(self, patches: Array) -> Array:
-        return unit_contrast(patches) if self.normalize else patches
-
-    def _learn(self, patch: Array) -> None:
-        self._waiting = [*self._waiting, patch]
+    def _accept(self, found: Found, step: Array) -> None:
+        """Learn from a frame in which the object was seen."""
+        self._prior = self._prior.after(step)
+        if self.n_frames_ > self.update_every + 1:
+            self._residuals = [*self._residuals, found.residual][-RECENT:]
+        self._waiting = [*self._waiting, found.patch]
         if len(self._waiting) == self.update_every:
             rows = [*self._first, *self._waiting] if self.keep_first else self._waiting
             self.estimator_.partial_fit(np.array(rows))
             self._waiting = []
 
+    # -- candidates ----------------------------------------------------------------------------------------------
 
-def _shares(total: int, parts: int) -> list[int]:
-    """Divide a number into nearly equal parts; the first ones are larger where the division leaves a remainder."""
-    return [total // parts + (i < total % parts) for i in range(parts)]
+    def _search(self, grey: Array) -> tuple[Found, float, bool]:
+        """Return the best candidate, the p-value of its residual, and whether the object is lost.
+
+        It is lost if the residual is unusual and not much smaller than those of its surroundings. These are searched.
+        """
+        plan = near_rounds(self.n_candidates, self.rounds, self._prior.deviations)
+        near = self._best(grey, self.state_, plan)
+        p_value, least = self._p_value(near), _FOUND if self.lost_ else _LOST
+        if p_value >= least:
+            return near, p_value, False
+        reach = min(_WIDE + _WIDENS * self.n_lost_, _WIDEST) if self.spread[0] > 0 else 0.0
+        plan = wide_rounds(self.n_candidates, reach, self._prior.given, self.n_lost_)
+        far = self._best(grey, self._seen, plan, restrained=False)
+        there = self._p_value(far)
+        if far.residual < near.residual and (there >= _FOUND or far.residual < _OUTSTANDING * far.around):
+            return far, there, False
+        clear = _OUTSTANDING if self.lost_ else _CLEAR
+        return near, p_value, near.residual > clear * far.around
+
+    def _p_value(self, found: Found) -> float:
+        return residual_p_value(found.residual, self._residuals)
+
+    def _best(self, grey: Array, start: Array, plan: list[Round], restrained: bool = True) -> Found:
+        """Return the best candidate around a state; each round is one warp and one projection."""
+
+        def judge(states: Array) -> tuple[Array, Array, Array]:
+            patches = self._patches(grey, states)
+            residuals = self.estimator_.reconstruction_error(patches)
+            costs = residuals + self._strangeness(patches)
+            if restrained:
+                costs = costs * (1.0 + self.restraint * self._prior.distances(self._field.steps(start, states)))
+            return patches, residuals, costs
+
+        return best_candidate(start, plan, self._field.moved, judge, self._random)
+
+    def _strangeness(self, patches: Array) -> Array | float:
+        """Return what scores add to the residuals; nothing before residuals are known."""
+        if self.criterion == "residual" or not self._residuals:
+            return 0.0
+        return strangeness(self.estimator_, patches, float(np.median(self._residuals[-_USUAL:])))
+
+    def _patches(self, grey: Array, states: Array) -> Array:
+        patches = sample_boxes(grey, states, self._field.size, self.patch_shape)
+        if not self.normalize:
+            return patches
+        return unit_contrast(patches, central_weights(self.patch_shape, self.focus))

@@ -12,6 +12,7 @@ from mercer.errors import DataFileError, MissingExtraError
 Pixels = npt.NDArray[Any]
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+_WIDE = 320  # pixels that a picture with a box is wide at least
 _MODES = {"1": "L", "P": "RGB", "CMYK": "RGB", "YCbCr": "RGB", "HSV": "RGB", "LAB": "RGB", "PA": "RGBA", "La": "LA"}
 _MODES |= {"RGBa": "RGBA", "RGBX": "RGB", "I;16B": "I;16", "I;16L": "I;16", "I": "I;16"}
 
@@ -49,6 +50,27 @@ def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
         raise DataFileError(
             f"Cannot write {path}: {error}. Choose a name that ends in one of {', '.join(SUFFIXES)}."
         ) from error
+
+
+def outlined(
+    frame: Pixels,  # (height, width) or (height, width, 3)
+    corners: npt.NDArray[np.floating[Any]],  # (k, 2): x, y; pixel (0, 0) covers 0 to 1
+    colour: tuple[int, int, int],
+) -> Pixels:
+    """Return a picture in colours, enlarged if it is small, with a closed line through the corners."""
+    grey = np.asarray(frame, np.float32)
+    if frame.dtype != np.uint8:
+        low, high = float(grey.min()), float(grey.max())
+        grey = grey if low >= 0 and 1 < high <= 255 else 255 * (grey - low) / max(high - low, 1e-12)
+    times = max(1, -(-_WIDE // grey.shape[1]))
+    pixels = np.clip(grey, 0, 255).astype(np.uint8).repeat(times, axis=0).repeat(times, axis=1)
+    coloured = pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
+    image = _pillow("Drawing boxes").fromarray(coloured)
+    from PIL import ImageDraw
+
+    points = [(times * float(x) - 0.5, times * float(y) - 0.5) for x, y in [*corners, corners[0]]]
+    ImageDraw.Draw(image).line(points, fill=colour, width=2)
+    return np.array(image)
 
 
 def _pillow(purpose: str) -> Any:

@@ -22,6 +22,7 @@ def track_strip(
     *,
     count: int = 12,
     columns: int = 6,
+    numbers: npt.ArrayLike | None = None,  # (n,)
     figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw some frames of a video with the boxes found and, dashed, the true ones.
@@ -40,6 +41,8 @@ def track_strip(
         The number of frames to draw.
     columns : int, default=6
         The number of frames beside each other.
+    numbers : array-like of shape (n_frames,) or None, default=None
+        The numbers of the frames, for their titles. None: 0, 1, 2 and so on.
     figure : matplotlib.figure.Figure or None, default=None
         The figure to draw in. None: a new one, which needs no display.
 
@@ -73,6 +76,7 @@ def track_strip(
         raise ValueError(f"{len(pictures)} frames need as many boxes, one row x, y, w, h each; got {found.shape}.")
     real = None if truth is None else np.asarray(truth, np.float64)
     shown = np.unique(np.linspace(0, len(pictures) - 1, count).round().astype(int))
+    titles = np.arange(len(pictures)) if numbers is None else np.asarray(numbers)
     columns = min(columns, len(shown))
     lines = -(-len(shown) // columns)
     height = 2.0 * pictures.shape[1] / pictures.shape[2] + 0.25
@@ -81,7 +85,7 @@ def track_strip(
         axes.set_axis_off()
     for axes, i in zip(grid.flat, shown, strict=False):
         axes.imshow(pictures[i], cmap="gray")
-        axes.set_title(f"frame {i}", loc="left", fontsize=8, color=INK, pad=2)
+        axes.set_title(f"frame {titles[i]}", loc="left", fontsize=8, color=INK, pad=2)
         if real is not None and np.isfinite(real[i]).all():
             _outline(axes, real[i], _TRUE, "--")
         _outline(axes, found[i], _FOUND, "-")
