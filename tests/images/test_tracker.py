@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 import mercer
@@ -254,6 +255,15 @@ def test_the_same_seed_gives_the_same_boxes():
     tracker.track(frames[::-1], boxes[-1])
     assert_array_equal(tracker.track(frames, boxes[0]), first)  # nothing of the video before is left
     assert np.any(AppearanceTracker(random_state=6).track(frames, boxes[0]) != first)
+
+
+def test_the_number_of_threads_changes_no_box():
+    frames, boxes = scene(2, n=14)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(AppearanceTracker(random_state=0).track(frames, boxes[0]))
+    assert_array_equal(*found)
 
 
 def test_a_still_object_keeps_its_box():
