@@ -65,3 +65,9 @@ def strangeness(model: Any, patches: Array, usual: float) -> Array | float:
     if not variances.min() > 0:
         return 0.0
     return np.asarray(usual * np.mean(model.transform(patches) ** 2 / variances, axis=1))
+
+
+def likeness(patch: Array, other: Array) -> float:
+    """Return the cosine of the angle between two patches; 0 where one of them shows nothing."""
+    lengths = float(np.linalg.norm(patch) * np.linalg.norm(other))
+    return float(patch @ other) / lengths if lengths > 0 else 0.0

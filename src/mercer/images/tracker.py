@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.validation import generator
-from mercer.images.appearance import central_weights, default_model, own_copy, strangeness, unit_contrast
+from mercer.images.appearance import central_weights, default_model, likeness, own_copy, strangeness, unit_contrast
 from mercer.images.confidence import RECENT, residual_p_value
 from mercer.images.frames import as_grey, check_box, check_same_size
 from mercer.images.motion import Field, MotionPrior
@@ -21,10 +21,12 @@ from mercer.images.tracker_files import TrackerFiles
 from mercer.images.warp import corners, sample_boxes
 from mercer.kernels.tiles import one_blas_thread
 
-_LOST = 1e-3  # p-value of the residual below which an object is lost that was seen before
+_LOST = 1e-5  # p-value of the residual below which an object is lost that was seen before
 _FOUND = 1e-2  # p-value above which a lost one is found again
-_CLEAR = 0.5  # residual, of those in the surroundings, up to which a patch stands out as the object
-_OUTSTANDING = 0.3  # the same for a patch that ends the search for a lost object
+_CLEAR = 0.3  # residual, of those in the surroundings, up to which a patch stands out as the object
+_OUTSTANDING = 0.1  # the same for a patch that ends the search for a lost object
+_LIKE = 0.7  # cosine with the last patch of the object that a patch elsewhere has at least
+_SUDDEN = 5  # frames after which a lost object may be elsewhere: blur and quick turns are over sooner
 _WIDE = 0.5  # standard deviation of the search for a lost object, of its size, and its growth with each frame
 _WIDENS = 0.05
 _WIDEST = 1.5
@@ -92,8 +94,8 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
     p_value_ : float
         Probability of such a residual, or a larger one, among those of recent frames in which the object was seen.
     lost_ : bool
-        Whether the object was not seen in the last frame: the p-value fell below 0.001, has not been above 0.01 since
-        then, and the residual is more than half of those in the surroundings.
+        Whether the object was not seen in the last frame: the p-value fell below 0.00001, has not been above 0.01 since
+        then, and the patch does not stand out from its surroundings.
     n_lost_ : int
         Number of frames since the object was seen.
     estimator_ : estimator
@@ -204,6 +206,7 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
         self._set_state(np.array([x + 0.5 * w, y + 0.5 * h, 1.0, 0.0]))
         self._seen = self.state_  # where the object was seen last
         self._first = self._patches(grey, self.state_[None])
+        self._last = self._first[0]  # the last patch in which the object was seen
         self._waiting = []
         self._residuals: list[float] = []  # of frames in which the object was seen, since the model first learned
         self.estimator_ = estimator.partial_fit(self._first)
@@ -299,7 +302,7 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
 
     def _accept(self, found: Found, step: Array) -> None:
         """Learn from a frame in which the object was seen."""
-        self._prior = self._prior.after(step)
+        self._prior, self._last = self._prior.after(step), found.patch
         if self.n_frames_ > self.update_every + 1:
             self._residuals = [*self._residuals, found.residual][-RECENT:]
         self._waiting = [*self._waiting, found.patch]
@@ -318,16 +321,20 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
         plan = near_rounds(self.n_candidates, self.rounds, self._prior.deviations)
         near = self._best(grey, self.state_, plan)
         p_value, least = self._p_value(near), _FOUND if self.lost_ else _LOST
-        if p_value >= least:
+        if p_value >= least and (not self.lost_ or self._is_like(near)):
             return near, p_value, False
         reach = min(_WIDE + _WIDENS * self.n_lost_, _WIDEST) if self.spread[0] > 0 else 0.0
         plan = wide_rounds(self.n_candidates, reach, self._prior.given, self.n_lost_)
         far = self._best(grey, self._seen, plan, restrained=False)
         there = self._p_value(far)
-        if far.residual < near.residual and (there >= _FOUND or far.residual < _OUTSTANDING * far.around):
+        clear = there >= _FOUND or far.residual < _OUTSTANDING * far.around
+        if clear and self._is_like(far) and far.residual < near.residual and self.n_lost_ >= _SUDDEN:
             return far, there, False
-        clear = _OUTSTANDING if self.lost_ else _CLEAR
-        return near, p_value, near.residual > clear * far.around
+        share = _OUTSTANDING if self.lost_ else _CLEAR
+        return near, p_value, near.residual > share * far.around or not self._is_like(near)
+
+    def _is_like(self, found: Found) -> bool:
+        return likeness(found.patch, self._last) > _LIKE
 
     def _p_value(self, found: Found) -> float:
         return residual_p_value(found.residual, self._residuals)

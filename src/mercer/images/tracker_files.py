@@ -15,6 +15,7 @@ class TrackerFiles(ModelFiles):
 
     spread: tuple[float, float, float]
     _first: Array
+    _last: Array
     _waiting: list[Array]
 
     def _check_fitted(self) -> None:
@@ -26,7 +27,7 @@ class TrackerFiles(ModelFiles):
             **super()._saved_state(),
             "frames": [list(self._field.size), list(self._field.shape)],
             "motion": [self._prior.variances, self._seen],
-            "patches": [self._first, *self._waiting],
+            "patches": [self._first, self._last, *self._waiting],
             "residuals": list(self._residuals),
             "random": generator_state(self._random),
         }
@@ -37,6 +38,6 @@ class TrackerFiles(ModelFiles):
         self._field = Field((w, h), (height, width))
         variances, self._seen = state["motion"]
         self._prior = MotionPrior(MotionPrior.of(self.spread).given, variances)
-        self._first, *self._waiting = state["patches"]
+        self._first, self._last, *self._waiting = state["patches"]
         self._residuals = list(state["residuals"])
         self._random = restored_generator(state["random"])
