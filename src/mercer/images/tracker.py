@@ -94,7 +94,7 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
     p_value_ : float
         Probability of such a residual, or a larger one, among those of recent frames in which the object was seen.
     lost_ : bool
-        Whether the object was not seen in the last frame: the p-value fell below 0.00001, has not been above 0.01 since
+        Whether the object was not seen in the last frame: the p-value fell below 1e-5, has not been above 0.01 since
         then, and the patch does not stand out from its surroundings.
     n_lost_ : int
         Number of frames since the object was seen.
