@@ -12,7 +12,7 @@ import mercer
 from mercer.monitoring.verdicts import Verdicts
 from mercer.tables.prepared import PreparedModel
 
-MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
+MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events", "dask")
 REACHABLE = (PreparedModel, Verdicts)  # classes without a public name, of which users get instances
 NOT_ASKED = {
     "GL01",  # the summary begins on the line of the quotes

@@ -3,6 +3,7 @@
 import inspect
 
 __all__ = [
+    "ClusterError",
     "DataFileError",
     "IndefiniteKernelWarning",
     "MercerError",
@@ -51,6 +52,17 @@ class ModelFileError(MercerError, ValueError):
     ...         mercer.load(file.name)
     ...     except mercer.errors.ModelFileError as error:
     ...         print("too few for a model" in str(error))
+    True
+    """
+
+
+class ClusterError(MercerError, RuntimeError):
+    """A cluster cannot do the work: it is closed, has no workers, or workers with another version of Mercer.
+
+    Examples
+    --------
+    >>> from mercer import errors
+    >>> issubclass(errors.ClusterError, RuntimeError)
     True
     """
 

@@ -40,5 +40,5 @@ PUBLIC: dict[str, str] = {
 }
 """What `import mercer` offers, beside its modules and `__version__`."""
 
-MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events")
+MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events", "dask")
 """The public modules."""

@@ -320,6 +320,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         require_rows(plan.kernel)
         self._stream, self._solved = LandmarkStream(plan), _Solved()
 
+    def _adopt(self, stream: LandmarkStream) -> None:
+        """Take over a stream that was learned elsewhere, with the plan of this model."""
+        self._stream, self._solved = stream, _Solved()
+
     def _plan(self, kernel: Kernel, n_features: int) -> LandmarkPlan:
         wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else None
         by_rows = self.landmarks is not None and wanted is None

@@ -151,19 +151,35 @@ class _Slab:
 
 
 class SymmetricTiles:
-    """K = k(points, points) as upper tiles, each used for K V and K^T V; kept if they fit, or else recomputed."""
+    """K = k(points, points) as upper tiles, each used for K V and K^T V; kept if they fit, or else recomputed.
 
-    def __init__(self, kernel: Kernel, points: Points, dtype: Any, budget: int, threads: int = 1) -> None:
+    With a `part` there are only these of the tiles, in the order of `tile_pairs`: products are then this part of the
+    sum. A copy that is sent to another process has no tiles; it computes them there.
+    """
+
+    def __init__(
+        self, kernel: Kernel, points: Points, dtype: Any, budget: int, threads: int = 1, part: slice | None = None
+    ) -> None:
         self.blocks = PointBlocks(kernel, points, dtype)
         self.shape = (self.blocks.size, self.blocks.size)
         self.dtype = self.blocks.dtype
         self.threads = threads
         self.strips = _strips(self.shape[0])
-        self.pairs = [(a, b) for a in range(len(self.strips)) for b in range(a, len(self.strips))]
+        self.pairs = tile_pairs(self.shape[0], slice(None) if part is None else part)
+        self._forget_tiles()
+        self.bytes = tile_bytes(self.shape[0], self.pairs, self.dtype)
+        self.held = self.bytes <= budget
+
+    def _forget_tiles(self) -> None:
         self._tiles: dict[tuple[int, int], Array] = {}
-        self._slabs = [_Slab(self.dtype) for _ in range(threads)]
-        total = sum(_length(self.strips[a]) * _length(self.strips[b]) for a, b in self.pairs)
-        self.held = total * self.dtype.itemsize <= budget
+        self._slabs = [_Slab(self.dtype) for _ in range(self.threads)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_tiles", "_slabs")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_tiles()
 
     def _make(self, I: slice, J: slice, space: Array) -> Array:
         """Compute one tile in the given memory."""
@@ -192,7 +208,7 @@ class SymmetricTiles:
 
     def product(self, V: Array) -> Array:
         """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
-        return self._products([V.astype(self.dtype, copy=False)])[0]
+        return self.products([V.astype(self.dtype, copy=False)])[0]
 
     def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
         """Return K V and K w; the sums of K w are in float64; w is (n,)."""
@@ -200,10 +216,10 @@ class SymmetricTiles:
         if self.dtype == np.float64:
             product = self.product(np.column_stack([V, wide]))
             return product[:, :-1], product[:, -1]
-        product, means = self._products([V.astype(self.dtype, copy=False), wide])
+        product, means = self.products([V.astype(self.dtype, copy=False), wide])
         return product, means[:, 0]
 
-    def _products(self, factors: list[Array]) -> list[Array]:
+    def products(self, factors: list[Array]) -> list[Array]:
         """Return K V for several V, each in its own precision, with one visit of the tiles; the list is emptied."""
         rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
         factors.clear()  # copies in another precision are not needed any more, and tiles need memory
@@ -287,6 +303,25 @@ def _aligned_copy(vectors: Array) -> Array:
     copy = _aligned(vectors.size, vectors.dtype).reshape(vectors.shape)
     copy[...] = vectors
     return copy
+
+
+def tile_pairs(n: int, part: slice = slice(None)) -> list[tuple[int, int]]:
+    """Return the numbers of the strips of each upper tile of n rows, or of a part of these tiles."""
+    count = len(_strips(n))
+    first, last, _ = part.indices(count * (count + 1) // 2)
+    pairs: list[tuple[int, int]] = []
+    start = 0
+    for a in range(count):
+        width = count - a
+        pairs.extend((a, a + k) for k in range(max(first - start, 0), min(last - start, width)))
+        start += width
+    return pairs
+
+
+def tile_bytes(n: int, pairs: Sequence[tuple[int, int]], dtype: Any) -> int:
+    """Return the memory that these tiles take."""
+    strips = _strips(n)
+    return sum(_length(strips[a]) * _length(strips[b]) for a, b in pairs) * int(np.dtype(dtype).itemsize)
 
 
 def _length(strip: slice) -> int:

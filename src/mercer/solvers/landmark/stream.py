@@ -67,6 +67,16 @@ class LandmarkStream:
         self._short: bool | None = None  # whether float32 rows get float32 kernel values; None: not decided
         self._missed = 0.0  # share of the variation that the landmarks missed when they were chosen
 
+    @classmethod
+    def of_moments(
+        cls, plan: LandmarkPlan, landmarks: Landmarks, dictionary: AldDictionary | None, moments: Moments, seen: int
+    ) -> "LandmarkStream":
+        """Return the stream whose rows were measured elsewhere; `seen` is their number."""
+        stream = cls(plan)
+        stream.landmarks, stream.dictionary = landmarks, dictionary
+        stream.moments, stream.seen = moments.settled(), seen
+        return stream
+
     def learn(self, X: Points, rng: np.random.RandomState) -> None:
         """Learn from rows in order of time, replacing what changes: a copy of this stream stays as it was."""
         self.rows = self.rows.copy()

@@ -1,0 +1,17 @@
+"""Kernel PCA on a Dask cluster: the classes of `mercer` for rows that are too many for one machine."""
+
+from mercer.errors import MissingExtraError
+
+try:
+    import dask.array  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise MissingExtraError("dask[array,distributed]", "dask", "mercer.dask") from error
+
+from mercer.dask.landmark_kernel_pca import LandmarkKernelPCA
+
+__all__ = ["LandmarkKernelPCA"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

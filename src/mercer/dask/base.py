@@ -1,0 +1,204 @@
+"""What all classes for a cluster share: parameters of a local class, lazy results, and the way back to that class."""
+
+import os
+from typing import Any, ClassVar, Self
+
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from dask.delayed import Delayed, delayed
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from mercer.arrays import Array
+from mercer.dask.cluster import Here, Workers, find
+from mercer.dask.partitions import checked_rows, is_pieces, is_stream, partitions_of, whole_rows
+from mercer.events import Channel, Observer
+from mercer.progress import observers as progress_observers
+
+_PIECES_EACH = 4  # pieces of an ordinary array, for each thread of the cluster
+
+
+class ClusterModel(BaseEstimator):  # type: ignore[misc]
+    """The base of all classes for a cluster: it holds a fitted local model, and applies it to partitions."""
+
+    _local_class: ClassVar[type]
+    _own: ClassVar[tuple[str, ...]]
+    _local: Any = None
+    observers: tuple[Observer, ...] = ()
+
+    # -- parameters ----------------------------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy that is not fitted; it has the same client, which cannot be copied."""
+        return type(self)(**self.get_params(deep=False))
+
+    def _unfitted(self) -> Any:
+        """Return the local class with these parameters, after a check of all of them."""
+        params = {name: value for name, value in self.get_params(deep=False).items() if name not in self._own}
+        local = self._local_class(**params)
+        local._validate_params()
+        return local
+
+    def _channel(self) -> Channel:
+        return Channel((*self.observers, *progress_observers(self.verbose)))
+
+    def _runs(self) -> Here | Workers:
+        return find(self.client)
+
+    @staticmethod
+    def _pieces(runs: Here | Workers) -> int:
+        return _PIECES_EACH * max(1, len(runs.slots()))
+
+    # -- the fitted model ----------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._local is not None
+
+    def to_local(self) -> Any:
+        """Return the fitted model as an object of the class of the same name in `mercer`.
+
+        It needs no cluster, and it is the object that does the work on every partition.
+
+        Returns
+        -------
+        estimator
+            The fitted local estimator.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        """
+        if self._local is None:
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit first.")
+        return self._local
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file; `mercer.load(path)` reads it back as a local estimator.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Name of the file.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        NotSaveableError
+            If a part of the model cannot be stored without code, such as a kernel given as a function.
+        """
+        self.to_local().save(path)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the local model has learned, such as `eigenvalues_`."""
+        local = self.__dict__.get("_local")
+        if name.endswith("_") and not name.startswith("_") and local is not None:
+            return getattr(local, name)
+        raise AttributeError(
+            f"This {type(self).__name__} has no {name!r}" + ("." if local is not None else ", or not before fit.")
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for a copy in another process, which has the clients of its own."""
+        state = dict(super().__getstate__())
+        return {**state, "client": None}
+
+    # -- lazy results --------------------------------------------------------------------------------------------
+
+    def _applied(self, method: str, X: Any, width: int | None, dtype: Any = np.float64) -> Any:
+        """Return what a method of the local model gives for each row: lazy for Dask's collections, else at once."""
+        local = self.to_local()
+        if isinstance(X, da.Array):
+            return _on_blocks(local, method, whole_rows(X), width, dtype)
+        if is_dask_collection(X) or is_pieces(X):
+            return _on_pieces(local, method, partitions_of(X, 1).parts, width, dtype)
+        if is_stream(X):
+            return (getattr(local, method)(chunk) for chunk in X)
+        return getattr(local, method)(X)
+
+
+class Transforming(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterModel):  # type: ignore[misc]
+    """The base of decompositions for a cluster."""
+
+    def transform(self, X: Any) -> Any:
+        """Return the scores of the rows of X on the components.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Rows to project, with the features of the training rows.
+
+        Returns
+        -------
+        dask Array, iterator or ndarray, of shape (n_samples, n_components)
+            The scores. They are lazy where X is; an iterator gives one array per chunk.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        """
+        return self._applied("transform", X, self.to_local().n_components_)
+
+    def reconstruction_error(self, X: Any) -> Any:
+        """Return each row's squared distance, in feature space, from the subspace of the components.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        dask Array, iterator or ndarray, of shape (n_samples,)
+            Squared distances, at least 0. They are lazy where X is.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted yet.
+        """
+        return self._applied("reconstruction_error", X, None)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.to_local().n_components_)
+
+
+def _shared(local: Any) -> Any:
+    """Return the model as one task, so that it is in the graph once."""
+    return delayed(local, traverse=False, name=f"model-{id(local):x}-{os.urandom(4).hex()}")
+
+
+def _on_blocks(local: Any, method: str, X: da.Array, width: int | None, dtype: Any) -> da.Array:
+    tail = () if width is None else (width,)
+    dtype = np.float32 if X.dtype == np.float32 and dtype == np.float64 and method == "transform" else dtype
+    return X.map_blocks(
+        _result,
+        model=_shared(local),
+        method=method,
+        tail=tail,
+        kind=np.dtype(dtype),
+        dtype=dtype,
+        chunks=(X.chunks[0], *((size,) for size in tail)),
+        drop_axis=None if tail else 1,
+        meta=np.empty((0,) * (1 + len(tail)), dtype),
+    )
+
+
+def _on_pieces(local: Any, method: str, parts: list[Delayed], width: int | None, dtype: Any) -> da.Array:
+    tail = () if width is None else (width,)
+    call, model = delayed(_result, pure=False), _shared(local)
+    found = [call(part, model=model, method=method, tail=tail, kind=np.dtype(dtype)) for part in parts]
+    arrays = [da.from_delayed(piece, (np.nan, *tail), dtype) for piece in found]
+    return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def _result(piece: Any, model: Any, method: str, tail: tuple[int, ...], kind: Any) -> Array:
+    """Return what the model gives for the rows of one piece; it may be empty."""
+    if not len(piece):
+        return np.empty((0, *tail), kind)
+    rows = piece if hasattr(piece, "columns") else checked_rows(piece, 0)
+    return np.asarray(getattr(model, method)(rows), kind)

@@ -1,0 +1,204 @@
+"""`mercer.dask.LandmarkKernelPCA`: kernel PCA on landmarks in one pass over partitions, equal to the local model."""
+
+from collections.abc import Iterable
+from copy import copy
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+
+from mercer.arrays import Array, n_rows
+from mercer.dask.base import Transforming
+from mercer.dask.checkpoints import MomentsFile, digest
+from mercer.dask.cluster import Here, Workers
+from mercer.dask.landmark_moments import (
+    SAMPLE_ROWS,
+    SAMPLE_ROWS_EACH,
+    Measuring,
+    group_tasks,
+    stream_moments,
+)
+from mercer.dask.parameters import like
+from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
+from mercer.dask.sample import Look, first_look
+from mercer.dask.settings import WORK
+from mercer.engine.moments import Moments
+from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA as Local
+from mercer.estimators.validation import generator
+from mercer.kernels.landmark_map import require_rows
+from mercer.solvers.landmark.moments import Landmarks
+from mercer.solvers.landmark.stream import LandmarkPlan, LandmarkStream
+
+
+@like(Local, "landmarks and sums over the partitions so far, in one file")
+class LandmarkKernelPCA(Transforming):
+    """Kernel PCA on landmarks of rows that are too many for one machine, in one pass.
+
+    Landmarks are chosen from a sample in which every row of every partition is equally likely; then every partition
+    gives sums, which are added in a tree. The result is that of `mercer.LandmarkKernelPCA` for all rows on the same
+    landmarks, to rounding. If the sample holds all rows (3000, or 10 for each landmark), its landmarks are the same.
+    An iterator of chunks is read once: its landmarks are chosen from the first rows.
+
+    Attributes
+    ----------
+    expansion_ : Expansion
+        The fitted model. All other attributes of `mercer.LandmarkKernelPCA` are there as well.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from mercer.dask import LandmarkKernelPCA
+    >>> X = da.random.default_rng(0).normal(size=(5000, 4), chunks=(1000, 4))
+    >>> model = LandmarkKernelPCA(2, gamma=0.1, landmarks=50, random_state=0).fit(X)
+    >>> model.transform(X)
+    dask.array<_result, shape=(5000, 2), dtype=float64, chunksize=(1000, 2), chunktype=numpy.ndarray>
+    >>> model.to_local().n_samples_seen_
+    5000
+    """
+
+    _local_class = Local
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose landmarks and learn from all partitions.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Training rows. Chunk sizes may be unknown; partitions may be empty.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        LandmarkKernelPCA
+            The model itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If a partition contains NaN or infinity or has other columns than the others (the message names it), if
+            there are no rows, or if `window` is set.
+        ClusterError
+            If the cluster has no workers, or workers with another version of Mercer.
+        """
+        local = self._unfitted()
+        if local._precomputed or local.window is not None:
+            what = "rows of data; a precomputed kernel has none" if local._precomputed else "window=None"
+            raise ValueError(f"LandmarkKernelPCA on a cluster needs {what}.")
+        runs = self._runs()
+        if is_stream(X):
+            self._fit_stream(local, runs, X)
+        else:
+            self._fit_partitions(local, runs, partitions_of(X, self._pieces(runs)))
+        local._warn_of_fewer()
+        self._local = local
+        return self
+
+    def _most(self) -> int:
+        """Return how many rows the landmarks are chosen from."""
+        wanted = self.landmarks if isinstance(self.landmarks, int | np.integer) else 0
+        return max(SAMPLE_ROWS, SAMPLE_ROWS_EACH * int(wanted))
+
+    # -- partitions ----------------------------------------------------------------------------------------------
+
+    def _fit_partitions(self, local: Local, runs: Here | Workers, given: Partitions) -> None:
+        file = self._file(given)
+        kept = None if file is None else file.read()
+        if kept is not None:
+            numbers, moments, arrays = kept
+            sizes, rows = arrays["sizes"].tolist(), arrays["rows"]
+        else:
+            look = first_look(runs, given, self._most(), _seed(self.random_state), self._channel())
+            numbers, moments, sizes, rows = {"groups": 0, "seen": 0}, None, _sizes(look), look.rows
+        if self._is_small(int(sum(sizes))):
+            local.fit(rows)  # the sample is all there is
+            return
+        plan, landmarks, dictionary = _begun(local, rows, given.names, None if kept is None else kept[2])
+        measuring = Measuring.on(landmarks, rows, plan.n_components, plan.forgetting)
+        tasks = group_tasks(given, measuring, sizes, numbers["groups"])
+        seen, channel = numbers["seen"], self._channel()
+        for number, (found, count) in enumerate(runs.results(tasks), start=numbers["groups"] + 1):
+            moments, seen = _sum(moments, found), seen + count
+            if file is not None:
+                arrays = {"sizes": np.asarray(sizes), "rows": rows, "points": landmarks.points}
+                file.write({"groups": number, "seen": seen, "gamma": local.gamma_}, moments, arrays)
+            channel.emit("partitions learned", min(number * WORK.group, len(given.parts)), len(given.parts))
+        assert moments is not None
+        local._adopt(LandmarkStream.of_moments(plan, landmarks, dictionary, moments, seen))
+        if file is not None:
+            file.remove()
+
+    def _is_small(self, count: int) -> bool:
+        wanted = self.landmarks
+        return wanted is None or (isinstance(wanted, int | np.integer) and count <= int(wanted))
+
+    def _file(self, given: Partitions) -> MomentsFile | None:
+        if self.checkpoint is None:
+            return None
+        params = {name: value for name, value in sorted(self.get_params(deep=False).items()) if name not in _NEUTRAL}
+        arrays = [value for value in params.values() if isinstance(value, np.ndarray)]
+        plain = {name: value for name, value in params.items() if not isinstance(value, np.ndarray)}
+        return MomentsFile(self.checkpoint, digest(plain, len(given.parts), given.names, WORK.group, *arrays))
+
+    # -- streams -------------------------------------------------------------------------------------------------
+
+    def _fit_stream(self, local: Local, runs: Here | Workers, chunks: Iterable[Any]) -> None:
+        """Learn from chunks that are read once: landmarks are chosen from the first of them."""
+        chunks, most = iter(chunks), self._most()
+        first: list[Array] = []
+        while sum(map(n_rows, first)) < most and (chunk := next(chunks, None)) is not None:
+            first.append(checked_rows(chunk, len(first)))
+        first_rows = [rows for rows in first if len(rows)]
+        if not first_rows:
+            raise ValueError("The iterator gave no rows to learn from.")
+        rows = np.concatenate(first_rows)
+        if self._is_small(len(rows)):
+            local.fit(rows)
+            return
+        plan, landmarks, dictionary = _begun(local, rows, None, None)
+        measuring = Measuring.on(landmarks, rows, plan.n_components, plan.forgetting)
+        channel = self._channel()
+        for found in stream_moments(runs, chain(first, chunks), measuring):
+            channel.emit("rows learned", found[1])
+        moments, seen = found
+        local._adopt(LandmarkStream.of_moments(plan, landmarks, dictionary, moments, seen))
+
+
+_NEUTRAL = ("client", "checkpoint", "verbose", "n_jobs", "preimage", "alpha", "refresh")  # do not change the sums
+
+
+def _seed(random_state: Any) -> int:
+    """Return a seed for the sample; a given generator is not advanced."""
+    state = copy(random_state) if isinstance(random_state, np.random.RandomState) else random_state
+    return int(generator(state).randint(2**31))
+
+
+def _sizes(look: Look) -> list[int]:
+    return [look.sizes[number][0] for number in range(len(look.sizes))]
+
+
+def _sum(moments: Moments | None, found: Moments) -> Moments:
+    if moments is None:
+        return found.copy()
+    moments.add(found)
+    return moments
+
+
+def _begun(
+    local: Local, rows: Array, names: tuple[str, ...] | None, kept: dict[str, Array] | None
+) -> tuple[LandmarkPlan, Landmarks, Any]:
+    """Fix kernel and landmarks by some rows, or as a checkpoint has them."""
+    local.n_features_in_ = rows.shape[1]
+    if names is not None:
+        local.feature_names_in_ = np.array(names, dtype=object)
+    kernel = local._make_kernel(rows)
+    require_rows(kernel)
+    plan = local._plan(kernel, rows.shape[1])
+    if kept is not None:
+        return plan, Landmarks(kernel, kept["points"]), None
+    points, dictionary = (
+        (plan.given, None) if plan.given is not None else plan.choose(rows, generator(local.random_state))
+    )
+    assert points is not None
+    assert n_rows(points)
+    return plan, Landmarks(kernel, points.astype(np.float64, copy=False)), dictionary

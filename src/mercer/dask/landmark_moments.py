@@ -1,0 +1,72 @@
+"""Kernel PCA on landmarks from partitions: what is decided once, what every partition gives, and their sums."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dask.delayed import delayed
+
+from mercer.arrays import Array, n_rows
+from mercer.dask.cluster import Here, Workers
+from mercer.dask.partitions import Partitions, checked_rows
+from mercer.dask.settings import WORK
+from mercer.dask.trees import grouped
+from mercer.engine.moments import Moments, fading_weights, total
+from mercer.solvers.landmark.moments import Landmarks, enough_in_float32, measure
+
+SAMPLE_ROWS, SAMPLE_ROWS_EACH = 3000, 10  # rows from which landmarks are chosen, and for each landmark
+_FIRST = 256  # rows whose mean is the reference of all moments
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """What every partition needs: landmarks, the reference of all sums, and the precision of float32 rows."""
+
+    landmarks: Landmarks
+    reference: Array  # (m,)
+    short: bool  # whether float32 rows get float32 kernel values
+    forgetting: float = 1.0
+
+    @classmethod
+    def on(cls, landmarks: Landmarks, rows: Array, leading: int, forgetting: float) -> "Measuring":
+        """Decide by some rows."""
+        blocks = landmarks.blocks(np.float64)
+        reference = blocks.against(rows[:_FIRST]).mean(axis=0, dtype=np.float64)
+        short = rows.dtype == np.float32 and enough_in_float32(landmarks.whitening, rows, leading)
+        return cls(landmarks, reference, bool(short), forgetting)
+
+    def __call__(self, rows: Array, newer: int = 0) -> tuple[Moments, int]:
+        """Return the moments of the rows of a partition, when so many rows follow it, and the number of its rows."""
+        if not n_rows(rows):
+            return Moments.empty(self.reference), 0
+        dtype = np.float32 if self.short and rows.dtype == np.float32 else np.float64
+        weights = fading_weights(n_rows(rows), self.forgetting, newer)
+        return measure(self.landmarks.blocks(dtype), rows, weights, self.reference, n_jobs=1), n_rows(rows)
+
+
+def added(found: list[Any]) -> tuple[Moments, int]:
+    """Return the moments of all rows of several partitions, and the number of the rows."""
+    return total([moments for moments, _ in found]), sum(count for _, count in found)
+
+
+def group_tasks(given: Partitions, measuring: Measuring, sizes: Sequence[int], first: int) -> list[Any]:
+    """Return one task for each group of partitions, from the first group that is not done."""
+    call = delayed(measuring, pure=False, traverse=False)
+    later = np.concatenate([np.cumsum(np.asarray(sizes)[::-1])[::-1][1:], [0]]).astype(int)
+    tasks = [call(part, int(newer)) for part, newer in zip(given.checked(), later, strict=True)]
+    return grouped(tasks[first * WORK.group :], added, WORK.group)
+
+
+def stream_moments(runs: Here | Workers, chunks: Iterable[Any], measuring: Measuring) -> Iterator[tuple[Moments, int]]:
+    """Yield the moments of all rows so far, chunk by chunk, and their number; older rows fade."""
+    found, seen = Moments.empty(measuring.reference), 0
+    for moments, count in runs.over(_of_chunk, chunks, measuring):
+        moments = moments.copy()
+        moments.add(found.faded(measuring.forgetting**count))
+        found, seen = moments, seen + count
+        yield found, seen
+
+
+def _of_chunk(chunk: Any, number: int, measuring: Measuring) -> tuple[Moments, int]:
+    return measuring(checked_rows(chunk, number))

@@ -1,0 +1,94 @@
+"""A first look at all partitions: their sizes and columns, and a sample of rows in which each row is equally likely."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dask.delayed import delayed
+
+from mercer.arrays import Array, IntArray
+from mercer.dask.cluster import Here, Workers
+from mercer.dask.partitions import Partitions
+from mercer.dask.settings import WORK
+from mercer.dask.trees import grouped
+from mercer.events import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is known of some partitions: those rows of them that have the smallest random keys, and their sizes."""
+
+    rows: Array  # (s, d), in the order of the partitions
+    keys: Array  # (s,), random and different for each row
+    places: IntArray  # (s, 2), number of the partition, and of the row in it
+    sizes: dict[int, tuple[int, int]]  # number of the partition -> its rows and columns
+
+
+def row_keys(seed: int, number: int, count: int) -> Array:
+    """Return the random keys of the rows of a partition; they depend on nothing but the seed and the number."""
+    return np.random.default_rng([seed, number]).random(count)
+
+
+def look_at(rows: Array, number: int, most: int, seed: int) -> Look:
+    """Look at one partition."""
+    keys = row_keys(seed, number, len(rows))
+    places = np.column_stack([np.full(len(rows), number), np.arange(len(rows))])
+    return _smallest(Look(rows, keys, places, {number: (len(rows), rows.shape[1])}), most)
+
+
+def _smallest(look: Look, most: int) -> Look:
+    kept = np.sort(np.argsort(look.keys)[:most])
+    return Look(look.rows[kept], look.keys[kept], look.places[kept], look.sizes)
+
+
+def joined(looks: Sequence[Look], most: int) -> Look:
+    """Return what is known of all these partitions; fail if their columns differ."""
+    sizes = {number: size for look in looks for number, size in look.sizes.items()}
+    _check_columns(sizes)
+    filled = [look for look in looks if len(look.rows)] or list(looks[:1])
+    return _smallest(
+        Look(
+            np.concatenate([look.rows for look in filled]),
+            np.concatenate([look.keys for look in filled]),
+            np.concatenate([look.places for look in filled]),
+            sizes,
+        ),
+        most,
+    )
+
+
+def _check_columns(sizes: dict[int, tuple[int, int]]) -> None:
+    filled = [number for number in sorted(sizes) if sizes[number][0]]
+    first = filled[0] if filled else 0
+    wrong = [number for number in filled if sizes[number][1] != sizes[first][1]]
+    if wrong:
+        raise ValueError(
+            f"Partition {wrong[0]} (counted from 0) has {sizes[wrong[0]][1]} columns; partition {first} has "
+            f"{sizes[first][1]}. All partitions need the same columns in the same order."
+        )
+
+
+def first_look(runs: Here | Workers, given: Partitions, most: int, seed: int, channel: Channel) -> Look:
+    """Look at all partitions, and return at most so many of their rows."""
+    look = delayed(look_at, pure=False)
+    tasks = [look(part, number, most, seed) for number, part in enumerate(given.checked())]
+    groups = grouped(tasks, Joining(most), WORK.group)
+    found: list[Look] = []
+    for number, group in enumerate(runs.results(groups), start=1):
+        found = [joined([*found, group], most)]
+        channel.emit("partitions looked at", min(number * WORK.group, len(tasks)), len(tasks))
+    if not found or not any(rows for rows, _ in found[0].sizes.values()):
+        raise ValueError("All partitions are empty: there are no rows to learn from.")
+    return found[0]
+
+
+@dataclass(frozen=True)
+class Joining:
+    """`joined` with its limit, as a function that can be sent to workers."""
+
+    most: int
+
+    def __call__(self, looks: list[Any]) -> Look:
+        """Join some looks."""
+        return joined(looks, self.most)

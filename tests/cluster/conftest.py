@@ -1,0 +1,32 @@
+"""Clusters for the tests: one in this process, and one of two real processes, each started once."""
+
+import logging
+
+import dask
+import pytest
+from distributed import Client, LocalCluster
+
+
+@pytest.fixture
+def no_cluster():
+    """Dask's own threads, also while a client is active."""
+    with dask.config.set(scheduler="threads"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def _in_process():
+    quiet = logging.ERROR
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=quiet
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(_in_process):
+    """A client of two workers in this process: quick to start, and with all of Dask's protocol."""
+    return _in_process
