@@ -30,3 +30,15 @@ def _in_process():
 def client(_in_process):
     """A client of two workers in this process: quick to start, and with all of Dask's protocol."""
     return _in_process
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """A client of two real processes, which start again when they are killed."""
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

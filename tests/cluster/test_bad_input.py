@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from mercer.dask import LandmarkKernelPCA, cluster
+from mercer.dask import KernelPCA, LandmarkKernelPCA, cluster
 from mercer.dask.settings import WORK
 from mercer.errors import ClusterError
 
 X = np.random.default_rng(0).normal(size=(4000, 3))
-CLASSES = [LandmarkKernelPCA]
+CLASSES = [KernelPCA, LandmarkKernelPCA]
 
 
 def fit(cls, rows, **params):
-    return cls(2, gamma=0.1, **params).fit(rows)
+    return cls(2, kernel="rbf", gamma=0.1, **params).fit(rows)
 
 
 def with_cell(value, row=2345):

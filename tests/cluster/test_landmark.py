@@ -6,7 +6,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -18,6 +18,7 @@ from mercer.dask import LandmarkKernelPCA
 from mercer.dask.cluster import Here
 from mercer.dask.partitions import partitions_of
 from mercer.dask.sample import first_look
+from mercer.dask.settings import WORK
 from mercer.events import SILENT
 
 pytestmark = pytest.mark.usefixtures("no_cluster")
@@ -42,6 +43,7 @@ def assert_same(model, local, X, tol=1e-10):
     np.testing.assert_allclose(model.expansion_.trace, local.expansion_.trace, rtol=tol)
 
 
+@settings(max_examples=8)
 @given(cuts=st.lists(st.integers(0, 1200), min_size=0, max_size=40), center=st.booleans())
 def test_equal_to_the_local_model_for_any_partitions(cuts, center):
     X = rows(1200)
@@ -190,3 +192,43 @@ def test_not_fitted_says_so():
             call()
     with pytest.raises(AttributeError, match="eigenvalues_"):
         _ = model.eigenvalues_
+
+
+# -- checkpoints ---------------------------------------------------------------------------------------------------
+
+
+class StoppedError(Exception):
+    pass
+
+
+def test_a_fit_goes_on_from_the_sums_so_far(tmp_path, monkeypatch):
+    monkeypatch.setattr(WORK, "group", 3)
+    X, path, counted = rows(), tmp_path / "sums", []
+
+    def tasks():
+        def read(i):
+            counted.append(i)
+            return X[200 * i : 200 * i + 200]
+
+        return [dask.delayed(read)(i) for i in range(20)]
+
+    def stop(event):
+        if event.stage == "partitions learned" and event.step == 12:
+            raise StoppedError
+
+    model = LandmarkKernelPCA(**SETTINGS, checkpoint=path)
+    model.observers = (stop,)
+    with pytest.raises(StoppedError):
+        model.fit(tasks())
+    assert path.exists()
+    counted.clear()
+    again = LandmarkKernelPCA(**SETTINGS, checkpoint=path).fit(tasks())
+    assert sorted(counted) == list(range(12, 20))  # each of the others once, and no sample
+    assert not path.exists()
+    whole = LandmarkKernelPCA(**SETTINGS).fit(tasks())
+    np.testing.assert_array_equal(again.eigenvalues_, whole.eigenvalues_)
+    model.observers = (stop,)
+    with pytest.raises(StoppedError):
+        model.fit(tasks())
+    with pytest.raises(ValueError, match="other rows or parameters"):
+        LandmarkKernelPCA(**{**SETTINGS, "gamma": 0.2}, checkpoint=path).fit(tasks())

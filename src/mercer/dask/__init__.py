@@ -8,9 +8,10 @@ try:
 except ImportError as error:
     raise MissingExtraError("dask[array,distributed]", "dask", "mercer.dask") from error
 
+from mercer.dask.kernel_pca import KernelPCA
 from mercer.dask.landmark_kernel_pca import LandmarkKernelPCA
 
-__all__ = ["LandmarkKernelPCA"]
+__all__ = ["KernelPCA", "LandmarkKernelPCA"]
 
 
 def __dir__() -> list[str]:

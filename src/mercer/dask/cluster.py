@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
+from dask.sizeof import sizeof
 from distributed import Client, KilledWorker, default_client, wait
 from distributed.comm.core import CommClosedError
 
@@ -19,6 +20,7 @@ from mercer.version import __version__
 _POLL = 1.0  # seconds between two looks whether there are workers at all
 _USED = 0.55  # share of a worker's memory that may be filled; from 0.6 on Dask writes to the disk
 _AHEAD = 2  # chunks of a stream that are sent ahead, for each thread
+_THROUGH_SCHEDULER = 2**28  # bytes that are sent as a part of a task
 _CLUSTERS = ("dask.distributed", "distributed")  # what Dask calls a cluster in its settings
 
 
@@ -78,6 +80,8 @@ class Workers:
     def addresses(self) -> tuple[str, ...]:
         """Return the addresses of the workers that are there now."""
         try:
+            if self.client.status != "running":
+                raise CommClosedError(f"the client is {self.client.status}")
             return tuple(sorted(self.client.nthreads()))
         except (OSError, CommClosedError, CancelledError, TimeoutError) as error:
             raise ClusterError(
@@ -165,8 +169,23 @@ class Workers:
             self.client.cancel([future for _, _, future in waiting])
 
     def _send(self, function: Callable[..., Any], chunk: Any, number: int, args: tuple[Any, ...]) -> Any:
-        data = self.client.scatter(chunk, hash=False)
-        return self.client.submit(function, data, number, *args, pure=False)
+        with _large_tasks():
+            return self.client.submit(function, chunk, number, *args, pure=False)
+
+    def hold(self, data: Any) -> Any:
+        """Return data as a future that the scheduler can make again when a worker is lost.
+
+        Dask's own `scatter` cannot: what was on one worker only is gone with it, and while a worker dies it waits for
+        half a minute. Data that are too large for the scheduler are scattered nevertheless.
+        """
+        if sizeof(data) <= _THROUGH_SCHEDULER:
+            with _large_tasks():
+                return self.client.submit(_itself, data, pure=False)
+        try:
+            return self.client.scatter([data], broadcast=True, hash=False)[0]
+        except (OSError, CommClosedError, TimeoutError) as error:
+            self.addresses()  # fails if the scheduler is gone
+            raise LostDataError(str(error)) from error
 
     def _received(self, function: Callable[..., Any], sent: tuple[Any, int, Any], args: tuple[Any, ...]) -> Any:
         """Return a result; a chunk that was lost with its worker is sent again."""
@@ -177,6 +196,15 @@ class Workers:
             except LostDataError:
                 self.wait_for_workers()
                 future = self._send(function, chunk, number, args)
+
+
+def _large_tasks() -> Any:
+    """Return a context without Dask's warning about tasks that contain data."""
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
+
+
+def _itself(data: Any) -> Any:
+    return data
 
 
 _AGAIN = "With checkpoint=PATH a fit that is started again continues where it stopped."

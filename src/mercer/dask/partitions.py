@@ -50,7 +50,10 @@ def partitions_of(X: Any, pieces: int) -> Partitions:
         return Partitions([X])
     if is_stream(X) or is_pieces(X):
         hold = delayed(_itself, pure=False, traverse=False)
-        return Partitions([piece if isinstance(piece, Delayed) else hold(piece) for piece in X])
+        parts = [piece if isinstance(piece, Delayed) else hold(piece) for piece in X]
+        if not parts:
+            raise ValueError("The iterator gave no rows to learn from.")
+        return Partitions(parts)
     return _divided(X, pieces)
 
 

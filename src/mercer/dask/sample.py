@@ -45,7 +45,7 @@ def _smallest(look: Look, most: int) -> Look:
 def joined(looks: Sequence[Look], most: int) -> Look:
     """Return what is known of all these partitions; fail if their columns differ."""
     sizes = {number: size for look in looks for number, size in look.sizes.items()}
-    _check_columns(sizes)
+    check_columns(sizes)
     filled = [look for look in looks if len(look.rows)] or list(looks[:1])
     return _smallest(
         Look(
@@ -58,7 +58,8 @@ def joined(looks: Sequence[Look], most: int) -> Look:
     )
 
 
-def _check_columns(sizes: dict[int, tuple[int, int]]) -> None:
+def check_columns(sizes: dict[int, tuple[int, int]]) -> None:
+    """Fail if partitions with rows have different numbers of columns; `sizes` are their rows and columns."""
     filled = [number for number in sorted(sizes) if sizes[number][0]]
     first = filled[0] if filled else 0
     wrong = [number for number in filled if sizes[number][1] != sizes[first][1]]

@@ -1,6 +1,6 @@
 """`KernelPCA`: exact kernel PCA, a drop-in for scikit-learn's class that holds half the matrix or none of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -370,10 +370,16 @@ class KernelPCA(KernelDecomposition):
         """Fit to all rows; return the models of all rows but each part, with a gamma that `reference` rows set."""
         return self._fit(X, parts, reference)
 
-    def _fit(self, X: Any, parts: Sequence[IntArray] = (), reference: IntArray | None = None) -> list[PartModel]:
+    def _fit(
+        self,
+        X: Any,
+        parts: Sequence[IntArray] = (),
+        reference: IntArray | None = None,
+        solve: Callable[..., Fit] = fit_exact,
+    ) -> list[PartModel]:
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        X = check_rows(self, X, reset=True, copy=self.copy_X)
+        X = check_rows(self, X, reset=True, copy=self.copy_X and solve is fit_exact)
         if self.fit_inverse_transform and self.preimage == "ridge" and is_sparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."
@@ -396,7 +402,7 @@ class KernelPCA(KernelDecomposition):
         if parts:
             solved, models = fit_with_parts(kernel, X, parts, **settings)
         else:
-            solved, models = fit_exact(kernel, X, **settings), []
+            solved, models = solve(kernel, X, **settings), []
         self._keep(solved, X)
         return models
 

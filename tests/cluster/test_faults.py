@@ -1,0 +1,116 @@
+"""Real processes that are killed: the result stays the same, or a clear error is raised and nothing is lost."""
+
+import logging
+import os
+import signal
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+import mercer
+from mercer.dask import KernelPCA, LandmarkKernelPCA
+from mercer.dask.settings import WORK
+from mercer.errors import ClusterError
+
+SETTINGS = {"n_components": 3, "kernel": "rbf", "gamma": 0.05}
+
+
+def rows(n=1100):
+    return np.random.default_rng(0).normal(size=(n, 5)) * np.arange(1, 6)
+
+
+def pids(client):
+    return sorted(client.run(os.getpid).values())
+
+
+def killing(client, stage, step, count=1):
+    """An observer that kills workers once, after a step of a fit."""
+    done = []
+
+    def watch(event):
+        if event.stage == stage and event.step >= step and not done:
+            done.append(event)
+            for pid in pids(client)[:count]:
+                os.kill(pid, signal.SIGKILL)
+
+    return (watch,), done
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.slow)], ids=["one", "both, which start again"])
+def test_an_exact_fit_survives_the_death_of_workers(processes, count):
+    model = KernelPCA(**SETTINGS, client=processes)
+    model.observers, killed = killing(processes, "krylov", 2, count)
+    model.fit(rows())
+    local = mercer.KernelPCA(**SETTINGS).fit(rows())
+    assert killed
+    np.testing.assert_allclose(model.eigenvalues_, local.eigenvalues_, rtol=1e-10)
+    scores = local.transform(rows())
+    np.testing.assert_allclose(model.to_local().transform(rows()), scores, atol=1e-10 * np.abs(scores).max())
+
+
+def piece(i):
+    return rows(4000)[200 * i : 200 * i + 200]
+
+
+def test_one_pass_over_partitions_survives_the_death_of_a_worker(processes, monkeypatch):
+    monkeypatch.setattr(WORK, "group", 4)
+    settings = {**SETTINGS, "landmarks": 40, "random_state": 0}
+    tasks = [dask.delayed(piece)(i) for i in range(20)]
+    model = LandmarkKernelPCA(**settings, client=processes)
+    model.observers, killed = killing(processes, "partitions learned", 8)
+    model.fit(tasks)
+    with dask.config.set(scheduler="synchronous"):
+        calm = LandmarkKernelPCA(**settings).fit(tasks)
+    assert killed
+    np.testing.assert_array_equal(model.eigenvalues_, calm.eigenvalues_)
+    assert model.n_samples_seen_ == 4000
+
+
+@pytest.mark.slow
+def test_a_stream_survives_the_death_of_a_worker(processes):
+    settings = {**SETTINGS, "landmarks": 40, "random_state": 0}
+    model = LandmarkKernelPCA(**settings, client=processes)
+    model.observers, killed = killing(processes, "rows learned", 1000)
+    model.fit(iter([piece(i) for i in range(20)]))
+    with dask.config.set(scheduler="synchronous"):
+        calm = LandmarkKernelPCA(**settings).fit(iter([piece(i) for i in range(20)]))
+    assert killed
+    np.testing.assert_array_equal(model.eigenvalues_, calm.eigenvalues_)
+
+
+def test_if_all_workers_are_gone_an_error_says_so_and_the_passes_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(WORK, "patience", 1.0)
+    path, quiet = tmp_path / "journal", logging.CRITICAL
+    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": quiet}
+    with LocalCluster(processes=False, **given) as cluster, Client(cluster, set_as_default=False) as client:
+        model = KernelPCA(**SETTINGS, client=client, checkpoint=path)
+
+        def watch(event):
+            if event.stage == "krylov" and event.step == 3:
+                cluster.scale(0)
+                client.sync(
+                    cluster.scheduler.retire_workers, cluster.scheduler.workers, close_workers=True, remove=True
+                )
+
+        model.observers = (watch,)
+        with pytest.raises(ClusterError, match=r"no workers for 1 s.*checkpoint=PATH"):
+            model.fit(rows())
+    assert len(list(path.glob("pass-*"))) == 3
+    with dask.config.set(scheduler="threads"):
+        again = KernelPCA(**SETTINGS, checkpoint=path).fit(rows())
+    assert again.costs_["replayed"] == 3
+    np.testing.assert_allclose(again.eigenvalues_, mercer.KernelPCA(**SETTINGS).fit(rows()).eigenvalues_, rtol=1e-10)
+
+
+def test_a_scheduler_that_is_gone_is_an_error(monkeypatch):
+    monkeypatch.setattr(WORK, "patience", 1.0)
+    given = {"n_workers": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    cluster = LocalCluster(processes=False, **given)
+    client = Client(cluster, set_as_default=False, timeout=2)
+    model = KernelPCA(**SETTINGS, client=client)
+    model.observers = (lambda event: cluster.close() if event.stage == "krylov" and event.step == 2 else None,)
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ClusterError):
+        model.fit(rows())
+    client.close()
