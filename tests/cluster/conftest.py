@@ -36,6 +36,7 @@ def client(_in_process):
 def processes():
     """A client of two real processes, which start again when they are killed."""
     with (
+        dask.config.set({"distributed.comm.timeouts.connect": "5s"}),  # or else peers wait long for a dead worker
         LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,

@@ -8,19 +8,19 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from mercer.dask import KernelPCA, LandmarkKernelPCA, cluster
+from mercer.dask import IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA, OnlineRobustKernelPCA, cluster
 from mercer.dask.settings import WORK
 from mercer.errors import ClusterError
 
-X = np.random.default_rng(0).normal(size=(4000, 3))
-CLASSES = [KernelPCA, LandmarkKernelPCA]
+X = np.random.default_rng(0).normal(size=(400, 3))
+CLASSES = [IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA, OnlineRobustKernelPCA]
 
 
 def fit(cls, rows, **params):
     return cls(2, kernel="rbf", gamma=0.1, **params).fit(rows)
 
 
-def with_cell(value, row=2345):
+def with_cell(value, row=234):
     bad = X.copy()
     bad[row, 1] = value
     return bad
@@ -30,19 +30,19 @@ def with_cell(value, row=2345):
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (-np.inf, "infinity")])
 def test_a_wrong_cell_is_named_by_partition_row_and_column(cls, value, word, client):
     bad = with_cell(value)
-    place = "Partition 2, row 345, column 1 .* contains " + word
+    place = "Partition 2, row 34, column 1 .* contains " + word
     with pytest.raises(ValueError, match=place):
-        fit(cls, da.from_array(bad, chunks=(1000, 3)), client=client)
+        fit(cls, da.from_array(bad, chunks=(100, 3)), client=client)
     frame = dd.from_pandas(pd.DataFrame(bad, columns=["a", "b", "c"]), npartitions=4)
     with pytest.raises(ValueError, match=place.replace("column 1", "column 'b'")):
         fit(cls, frame, client=client)
     with pytest.raises(ValueError, match=place):
-        fit(cls, iter([bad[i : i + 1000] for i in range(0, 4000, 1000)]), client=client)
+        fit(cls, iter([bad[i : i + 100] for i in range(0, 400, 100)]), client=client)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_partitions_with_other_columns_are_named(cls, client):
-    pieces = [X[:1000], X[1000:2000], X[2000:, :2]]
+    pieces = [X[:100], X[100:200], X[200:, :2]]
     with pytest.raises(ValueError, match=r"Partition 2 .* has 2 columns; partition 0 has 3"):
         fit(cls, [dask.delayed(piece) for piece in pieces], client=client)
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=2)
@@ -60,10 +60,10 @@ def test_partitions_with_other_columns_are_named(cls, client):
     ("rows", "word"),
     [
         (da.zeros((0, 3)), "empty"),
-        (da.from_array(X, chunks=1000)[:0], "empty"),
-        (da.from_array(X.astype(object), chunks=1000), "type object"),
-        (da.from_array(X[:, 0], chunks=1000), "2 dimensions; it has 1"),
-        (da.from_array(X[:, :, None], chunks=1000), "2 dimensions; it has 3"),
+        (da.from_array(X, chunks=100)[:0], "empty"),
+        (da.from_array(X.astype(object), chunks=100), "type object"),
+        (da.from_array(X[:, 0], chunks=100), "2 dimensions; it has 1"),
+        (da.from_array(X[:, :, None], chunks=100), "2 dimensions; it has 3"),
         ([dask.delayed(X.astype(object))], "Partition 0 .* values of type object"),
         ([dask.delayed(X[0])], "Partition 0 .* 1 dimensions"),
         (dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), npartitions=1), "hold no numbers: b"),

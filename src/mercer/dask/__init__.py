@@ -8,10 +8,12 @@ try:
 except ImportError as error:
     raise MissingExtraError("dask[array,distributed]", "dask", "mercer.dask") from error
 
+from mercer.dask.incremental_kernel_pca import IncrementalKernelPCA
 from mercer.dask.kernel_pca import KernelPCA
 from mercer.dask.landmark_kernel_pca import LandmarkKernelPCA
+from mercer.dask.online_robust_kernel_pca import OnlineRobustKernelPCA
 
-__all__ = ["KernelPCA", "LandmarkKernelPCA"]
+__all__ = ["IncrementalKernelPCA", "KernelPCA", "LandmarkKernelPCA", "OnlineRobustKernelPCA"]
 
 
 def __dir__() -> list[str]:

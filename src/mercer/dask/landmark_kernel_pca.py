@@ -1,7 +1,6 @@
 """`mercer.dask.LandmarkKernelPCA`: kernel PCA on landmarks in one pass over partitions, equal to the local model."""
 
 from collections.abc import Iterable
-from copy import copy
 from itertools import chain
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from mercer.dask.landmark_moments import (
 from mercer.dask.parameters import like
 from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
 from mercer.dask.sample import Look, first_look
+from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.engine.moments import Moments
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA as Local
@@ -108,7 +108,7 @@ class LandmarkKernelPCA(Transforming):
             numbers, moments, arrays = kept
             sizes, rows = arrays["sizes"].tolist(), arrays["rows"]
         else:
-            look = first_look(runs, given, self._most(), _seed(self.random_state), self._channel())
+            look = first_look(runs, given, self._most(), seed_of(self.random_state), self._channel())
             numbers, moments, sizes, rows = {"groups": 0, "seen": 0}, None, _sizes(look), look.rows
         if self._is_small(int(sum(sizes))):
             local.fit(rows)  # the sample is all there is
@@ -165,12 +165,6 @@ class LandmarkKernelPCA(Transforming):
 
 
 _NEUTRAL = ("client", "checkpoint", "verbose", "n_jobs", "preimage", "alpha", "refresh")  # do not change the sums
-
-
-def _seed(random_state: Any) -> int:
-    """Return a seed for the sample; a given generator is not advanced."""
-    state = copy(random_state) if isinstance(random_state, np.random.RandomState) else random_state
-    return int(generator(state).randint(2**31))
 
 
 def _sizes(look: Look) -> list[int]:

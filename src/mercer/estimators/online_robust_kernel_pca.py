@@ -1,11 +1,14 @@
 """`OnlineRobustKernelPCA`: kernel PCA of a stream with outliers in it."""
 
 import warnings
+from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
 from mercer.engine.psi import PSI_NAMES
@@ -331,6 +334,55 @@ class OnlineRobustKernelPCA(KernelDecomposition):
             ConvergenceWarning,
             stacklevel=user_level(),
         )
+
+    # -- merging -------------------------------------------------------------------------------------------------
+
+    def merge(self, other: "OnlineRobustKernelPCA") -> Self:
+        """Return the model of the rows of this one and of another.
+
+        Both models stay as they are. Each row keeps the weight that it was given by its own model, so the result is not
+        exactly that of one model for all rows. Both need the same landmarks: the same array as `landmarks`. A model
+        with fewer rows than its warm-up holds these, and the other one learns them.
+
+        Parameters
+        ----------
+        other : OnlineRobustKernelPCA
+            A fitted model with the same kernel, landmarks and options, and update="svd".
+
+        Returns
+        -------
+        OnlineRobustKernelPCA
+            A new model of the rows of both.
+
+        Raises
+        ------
+        TypeError
+            If `other` is not an OnlineRobustKernelPCA.
+        ValueError
+            If the models differ in kernel, landmarks or options, or if `update` is not "svd".
+        sklearn.exceptions.NotFittedError
+            If a model is not fitted yet.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import OnlineRobustKernelPCA
+        >>> X = np.random.default_rng(0).normal(size=(400, 3))
+        >>> parts = [OnlineRobustKernelPCA(2, gamma=0.1, landmarks=X[:30]).fit(X[i::2]) for i in (0, 1)]
+        >>> parts[0].merge(parts[1]).n_samples_seen_
+        400
+        """
+        check_is_fitted(self)
+        if not isinstance(other, OnlineRobustKernelPCA):
+            raise TypeError(f"Only an OnlineRobustKernelPCA can be merged with one; got a {type(other).__name__}.")
+        check_is_fitted(other)
+        result = copy(self)
+        result._learning = self._learning.merged(other._learning, self._plan(), self._channel())
+        run = result._learning.run
+        assert run is not None
+        result.weights_ = np.concatenate([self.weights_, other.weights_])
+        result.expansion_, result.beta_, result.xi_ = run.expansion(), run.state.beta, run.state.xi
+        return result
 
     # -- pre-images ----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows, stack_rows
+from mercer.arrays import Array, Points, n_rows, same_rows, stack_rows
 from mercer.estimators.validation import check_landmarks
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
@@ -16,6 +16,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
 from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.robust.online import OnlineOptions, OnlineState, given_start
+from mercer.solvers.robust.online_merge import merged_states
 from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
 
 _LANDMARKS = 256
@@ -130,6 +131,25 @@ class OnlineLearning:
             self.run, weights = start_run(space, first, replace(plan.options, r=r))
         self.started = self.started if ready else n_rows(first)
         return (rows[len(weights) :] if ready else X[:0]), weights
+
+    def merged(self, other: "OnlineLearning", plan: OnlinePlan, channel: Channel) -> "OnlineLearning":
+        """Return what both have learned; both stay as they are."""
+        assert self.run is not None
+        assert other.run is not None
+        one, two = self.run.space, other.run.space
+        if self.run.options != other.run.options or plan.options.update != "svd":
+            raise ValueError("Only models with the same options and update='svd' can be merged.")
+        if type(one) is not type(two) or one.kernel != two.kernel or not same_rows(one.points, two.points):
+            raise ValueError(
+                "Models with different kernels or landmarks cannot be merged. Give both the same `gamma` and the same "
+                "array as `landmarks`."
+            )
+        if other.pending is not None or self.pending is not None:
+            ready, rows = (self, other.pending) if other.pending is not None else (other, self.pending)
+            learning = replace(ready)
+            learning.learn(rows, plan, lambda _: one, channel, one)
+            return learning
+        return OnlineLearning(replace(self.run, state=merged_states(self.run.state, other.run.state, plan.options)))
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -282,7 +282,7 @@ class Components:
 
 def present(state: OnlineState, options: OnlineOptions) -> Components:
     """Return orthonormal components by falling variance; components of the literal rule are not changed."""
-    state = _with_open_block(state, options)
+    state = closed(state, options)
     variation = state.total / state.weight if state.weight > 0 else 0.0
     second = state.moment / state.moment_weight if state.moment_weight else np.zeros_like(state.moment)
     if options.literal:
@@ -297,11 +297,15 @@ def present(state: OnlineState, options: OnlineOptions) -> Components:
     return Components(W, variances, state.mean, variation)
 
 
-def _with_open_block(state: OnlineState, options: OnlineOptions) -> OnlineState:
+def closed(state: OnlineState, options: OnlineOptions) -> OnlineState:
+    """Return the state after the rows of an unfinished block, which are then in its scatter."""
     if options.update != "svd" or not len(state.row_weights):
         return state
     W, mean, weight, raised = _merged(state, options)
-    return replace(state, W=W, mean=mean, weight=weight, total=state.total + raised)
+    total = state.total + raised
+    return replace(
+        state, W=W, mean=mean, weight=weight, total=total, rows=state.rows[:0].copy(), row_weights=np.zeros(0)
+    )
 
 
 def _principal(state: OnlineState, options: OnlineOptions) -> tuple[Array, Array]:
