@@ -12,8 +12,9 @@ from mercer.dask.incremental_kernel_pca import IncrementalKernelPCA
 from mercer.dask.kernel_pca import KernelPCA
 from mercer.dask.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.dask.online_robust_kernel_pca import OnlineRobustKernelPCA
+from mercer.dask.outlier_detector import KernelOutlierDetector
 
-__all__ = ["IncrementalKernelPCA", "KernelPCA", "LandmarkKernelPCA", "OnlineRobustKernelPCA"]
+__all__ = ["IncrementalKernelPCA", "KernelOutlierDetector", "KernelPCA", "LandmarkKernelPCA", "OnlineRobustKernelPCA"]
 
 
 def __dir__() -> list[str]:

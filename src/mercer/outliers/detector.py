@@ -217,13 +217,19 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         rng = generator(self.random_state)
         settings = self._settings(X, rng, channel)
         found = self._models(X, settings, rng, channel)
-        self._scaling, self.estimator_, self._explained = found.scaling, found.estimator, settings.explained
-        self._judges, self.calibration_ = found.judges, found.calibration
-        self.n_samples_seen_ = len(X)
-        self._set_offset(X)
+        self._adopt(found, settings.explained, len(X))
+        if self.contamination is not None:
+            self.offset_ = float(np.quantile(self._score(X), self.contamination))
         self._tell_silence(len(X))
         self._tell_order(found.held)
         return self
+
+    def _adopt(self, found: FittedModels, explained: float, n: int) -> None:
+        """Take over models of n rows."""
+        self._scaling, self.estimator_, self._explained = found.scaling, found.estimator, explained
+        self._judges, self.calibration_ = found.judges, found.calibration
+        self.n_samples_seen_ = n
+        self.offset_ = -alarm_level(self._level, self.calibration_.n)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
         """Fit the detector and return -1 for training rows that raise an alarm and +1 for the others.
@@ -321,12 +327,6 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             [order[: max(1, int(_SPLIT * len(X)))]] if self.calibration == "split" else np.array_split(order, n_folds)
         )
         return [(held, np.delete(everything, held)) for held in whole]
-
-    def _set_offset(self, X: Array) -> None:
-        if self.contamination is None:
-            self.offset_ = -alarm_level(self._level, self.calibration_.n)
-        else:
-            self.offset_ = float(np.quantile(self._score(X), self.contamination))
 
     @property
     def _level(self) -> float:

@@ -1,0 +1,271 @@
+"""`mercer.dask.KernelOutlierDetector`: alarms with a known rate of false ones, from held-out partitions."""
+
+from typing import Any, Self
+
+import numpy as np
+from dask.delayed import delayed
+from sklearn.base import OutlierMixin, clone
+
+from mercer.arrays import Array
+from mercer.dask.base import ClusterModel
+from mercer.dask.cluster import Here, Workers
+from mercer.dask.detector_folds import FoldMoments, Folds, HeldOutScores, added_folds, joined_scores
+from mercer.dask.landmark_moments import Measuring
+from mercer.dask.parameters import like
+from mercer.dask.partitions import Partitions, partitions_of
+from mercer.dask.sample import Look, first_look
+from mercer.dask.seeds import seed_of
+from mercer.dask.settings import WORK
+from mercer.dask.trees import grouped
+from mercer.engine.moments import Moments, total
+from mercer.engine.scaling import Scaling
+from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
+from mercer.estimators.validation import generator
+from mercer.events import Channel
+from mercer.expansion.part_model import PartModel
+from mercer.kernels.landmark_map import require_rows
+from mercer.outliers.calibration import Calibration
+from mercer.outliers.detector import KernelOutlierDetector as Local
+from mercer.outliers.fitting import FittedModels
+from mercer.outliers.panel import Judge, Panel
+from mercer.outliers.scores import score_part
+from mercer.solvers.landmark.models import solve_moments
+from mercer.solvers.landmark.moments import Landmarks
+from mercer.solvers.landmark.stream import LandmarkStream
+
+_REFERENCE, _SHARE = 3000, 6  # rows that set scaling, gamma and landmarks: at most so many, and one in six
+_ROWS_PER_LANDMARK, _LARGEST_SHARE = 2, 3
+_CALIBRATION = 200_000  # rows that set the limits, at most: p-values of 5e-6 need no more
+_USUAL: dict[str, Any] = {"n_components": 4, "kernel": "rbf", "gamma": "median"}
+
+
+@like(Local)
+class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
+    """Outlier detector for rows that are too many for one machine, with a known rate of false alarms.
+
+    The models are on landmarks. Whole partitions are held out, in `n_folds` groups (single rows, if there are fewer
+    partitions than that): each is judged by the model of all others, and these scores set the limits (CV+, as in
+    `mercer.KernelOutlierDetector`). A sample of all partitions sets scaling, gamma and landmarks; its rows are in every
+    model and set no limits. So the rate of false alarms is kept for rows without an order. At most 200,000 rows, drawn
+    at random, set the limits.
+
+    Attributes
+    ----------
+    calibration_ : Calibration
+        T2 and SPE of the rows that set the limits. All other attributes of `mercer.KernelOutlierDetector` are there as
+        well.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from mercer.dask import KernelOutlierDetector
+    >>> X = da.random.default_rng(0).normal(size=(2000, 3), chunks=(200, 3))
+    >>> detector = KernelOutlierDetector(alpha=0.01, random_state=0).fit(X)
+    >>> detector.predict([[0.0, 0.0, 0.0], [7.0, 0.0, 0.0]]).tolist()
+    [1, -1]
+    >>> detector.p_values(X).shape
+    (2000,)
+    """
+
+    _local_class = Local
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the models and find the limits.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Training rows. They are read three times, so that the chunks of an iterator are held in memory.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+
+        Returns
+        -------
+        KernelOutlierDetector
+            The detector itself, fitted.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` is neither None nor a `mercer.LandmarkKernelPCA`.
+        ValueError
+            If a partition contains NaN or infinity or has other columns than the others (the message names it), if
+            there are too few rows, if `contamination` is given, or if `calibration` is not "cv+".
+        ClusterError
+            If the cluster has no workers, or workers with another version of Mercer.
+
+        Warns
+        -----
+        NoAlarmWarning
+            If no row can raise an alarm, however far away it is.
+        """
+        local = self._unfitted()
+        if self.contamination is not None or self.calibration != "cv+":
+            raise ValueError("On a cluster limits come from calibration='cv+' and alpha; leave contamination=None.")
+        estimator = self._estimator()
+        runs, channel = self._runs(), self._channel()
+        given = partitions_of(X, self._pieces(runs))
+        m = estimator.landmarks if isinstance(estimator.landmarks, int | np.integer) else len(estimator.landmarks)
+        seed = seed_of(self.random_state)
+        look = first_look(runs, given, max(_REFERENCE, _ROWS_PER_LANDMARK * int(m)), seed, channel)
+        sizes = [look.sizes[number][0] for number in range(len(look.sizes))]
+        reference = _reference(look, sum(sizes), int(m))
+        folds = Folds.of(sizes, self.n_folds, seed, float(reference.keys.max()))
+        found = self._models(runs, given, estimator, reference, folds, sum(sizes), channel)
+        local.n_features_in_ = reference.rows.shape[1]
+        if given.names is not None:
+            local.feature_names_in_ = np.array(given.names, dtype=object)
+        local._adopt(found, self.explained, sum(sizes))
+        local._tell_silence(sum(sizes))
+        self._local = local
+        return self
+
+    def _estimator(self) -> LandmarkKernelPCA:
+        if self.estimator is None:
+            return LandmarkKernelPCA(**_USUAL, random_state=self.random_state)
+        given = self.estimator
+        if type(given) is not LandmarkKernelPCA:
+            raise TypeError(
+                f"estimator must be None or a mercer.LandmarkKernelPCA, whose sums can be added over partitions; got "
+                f"{type(given).__name__}."
+            )
+        if given.window is not None or given.forgetting != 1.0 or given.landmarks is None:
+            raise ValueError("The LandmarkKernelPCA of a detector needs window=None, forgetting=1 and landmarks.")
+        copied: LandmarkKernelPCA = clone(given)
+        return copied
+
+    def _models(
+        self,
+        runs: Here | Workers,
+        given: Partitions,
+        estimator: LandmarkKernelPCA,
+        reference: Look,
+        folds: Folds,
+        n: int,
+        channel: Channel,
+    ) -> FittedModels:
+        """Return the model of all rows and those without each fold, with the scores of the rows held out."""
+        scaling = Scaling.of(reference.rows, self.standardize)
+        rows = scaling(reference.rows.astype(np.float64))
+        kernel = estimator._make_kernel(rows)
+        require_rows(kernel)
+        plan = estimator._plan(kernel, rows.shape[1])
+        chosen, dictionary = (
+            (plan.given, None) if plan.given is not None else plan.choose(rows, generator(estimator.random_state))
+        )
+        assert chosen is not None
+        landmarks = Landmarks(kernel, chosen.astype(np.float64, copy=False))
+        measuring = Measuring.on(landmarks, rows, plan.n_components, 1.0)
+        moments = self._over(runs, given, FoldMoments(folds, scaling, measuring), added_folds, channel, "folds learned")
+        judges = [
+            Judge(
+                scaling, self._without(landmarks, moments[:k] + moments[k + 1 :], plan.n_components, estimator.center)
+            )
+            for k in range(folds.count)
+        ]
+        share = min(1.0, _CALIBRATION / max(1, n))
+        scores = self._over(
+            runs, given, HeldOutScores(folds, judges, share), joined_scores, channel, "held-out rows judged"
+        )
+        estimator.n_features_in_ = rows.shape[1]
+        estimator._adopt(LandmarkStream.of_moments(plan, landmarks, dictionary, total(moments), n))
+        kept = [k for k, own in enumerate(scores) if len(own)]
+        calibration = Calibration(tuple(scores[k] for k in kept), self.statistic)
+        held = np.arange(calibration.n)
+        return FittedModels(scaling, estimator, Panel([judges[k] for k in kept]), calibration, held)
+
+    def _over(
+        self, runs: Here | Workers, given: Partitions, call: Any, join: Any, channel: Channel, stage: str
+    ) -> list[Any]:
+        """Return what all partitions give, fold by fold."""
+        task = delayed(call, pure=False, traverse=False)
+        tasks = [task(part, number) for number, part in enumerate(given.checked())]
+        found: list[Any] = []
+        for number, group in enumerate(runs.results(grouped(tasks, join, WORK.group)), start=1):
+            found = [join([*found, group])]
+            channel.emit(stage, min(number * WORK.group, len(tasks)), len(tasks))
+        return list(found[0])
+
+    def _without(self, landmarks: Landmarks, parts: list[Moments], r: int, center: bool) -> Any:
+        """Return the model of T2 and SPE from all moments but those of one fold."""
+        moments = total(parts)
+        model = solve_moments(landmarks.whitening, moments, r, center)
+        means, variances = np.zeros(model.n_components), model.eigenvalues / max(model.n_seen - 1, 1)
+        if not center:
+            spread = model.coef @ moments.scatter(True) @ model.coef.T
+            means = model.coef @ moments.mean - model.offset
+            variances = np.diag(spread) / max(moments.freedom, 1.0)
+        none = np.empty((0, model.n_components))
+        return score_part(PartModel(model, none, np.empty(0), means, variances), self.explained)[0]
+
+    # -- scoring -------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Any:
+        """Return -1 for rows that raise an alarm and +1 for the others.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        dask Array, iterator or ndarray, of shape (n_samples,)
+            -1 or +1 for each row; lazy where X is.
+        """
+        return self._applied("predict", X, None, np.int64)
+
+    def p_values(self, X: Any) -> Any:
+        """Return for every row the share of clean rows that are at least as unusual.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        dask Array, iterator or ndarray, of shape (n_samples,)
+            The p-values; lazy where X is.
+        """
+        return self._applied("p_values", X, None)
+
+    def score_samples(self, X: Any) -> Any:
+        """Return how normal each row is: the logarithm, to base 10, of its p-value.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        dask Array, iterator or ndarray, of shape (n_samples,)
+            One value per row, lower for more unusual rows; lazy where X is.
+        """
+        return self._applied("score_samples", X, None)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return `score_samples` minus `offset_`: negative for an alarm.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, iterator of chunks, or array-like
+            Rows to judge, with the features of the training rows.
+
+        Returns
+        -------
+        dask Array, iterator or ndarray, of shape (n_samples,)
+            One value per row; lazy where X is.
+        """
+        return self._applied("decision_function", X, None)
+
+
+def _reference(look: Look, n: int, landmarks: int) -> Look:
+    """Return the rows with the smallest keys, as many as scaling, gamma and landmarks need."""
+    wanted = max(min(n // _SHARE, _REFERENCE), min(_ROWS_PER_LANDMARK * landmarks, n // _LARGEST_SHARE))
+    if wanted < 2 or n - wanted < 2:
+        raise ValueError(f"KernelOutlierDetector on a cluster needs at least 12 rows; got {n}.")
+    kept = np.sort(np.argsort(look.keys)[:wanted])
+    rows: Array = look.rows[kept]
+    return Look(rows, look.keys[kept], look.places[kept], look.sizes)
