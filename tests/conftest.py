@@ -62,3 +62,20 @@ def ionosphere(data_set: Callable[[str], dict[str, np.ndarray]]) -> np.ndarray:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240229)
+
+
+@pytest.fixture(scope="session")
+def _in_process():
+    distributed = pytest.importorskip("distributed")
+    given = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**given, silence_logs=40, protocol="tcp") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(_in_process):
+    """A client of two workers in this process: quick to start, and with all of Dask's protocol."""
+    return _in_process

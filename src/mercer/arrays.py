@@ -22,6 +22,15 @@ def n_rows(points: Points) -> int:
     return int(points.shape[0])
 
 
+def is_mapped(points: Points) -> bool:
+    """Tell whether the rows are in a file that is mapped to memory, directly or as a view of such an array."""
+    while isinstance(points, np.ndarray):
+        if isinstance(points, np.memmap):
+            return True
+        points = points.base
+    return False
+
+
 def stack_rows(above: Points, below: Points) -> Points:
     """Return the rows of both matrices, one below the other; CSR if both are sparse."""
     if is_sparse(above) and is_sparse(below):

@@ -14,24 +14,6 @@ def no_cluster():
         yield
 
 
-@pytest.fixture(scope="session")
-def _in_process():
-    quiet = logging.ERROR
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=quiet
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
-@pytest.fixture
-def client(_in_process):
-    """A client of two workers in this process: quick to start, and with all of Dask's protocol."""
-    return _in_process
-
-
 @pytest.fixture(scope="module")
 def processes():
     """A client of two real processes, which start again when they are killed."""

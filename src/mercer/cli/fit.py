@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.filesize import decimal
 
-from mercer.cli import console, methods, options, source, values, waiting
+from mercer.cli import cluster, console, methods, options, source, values, waiting
 from mercer.cli.training import Trainer
 
 Scale = Annotated[
@@ -20,7 +20,7 @@ Scale = Annotated[
 
 
 def fit(
-    data: options.Data,
+    data: options.Files,
     out: Annotated[Path, typer.Option("--out", "-o", help="File for the model.")],
     method: Annotated[str, typer.Option(help=methods.overview())] = methods.AUTO,
     kernel: Annotated[str | None, typer.Option(help="rbf, poly, linear, sigmoid, cosine, ... (default: rbf)")] = None,
@@ -43,9 +43,18 @@ def fit(
     times: options.Times = None,
     missing: options.MissingCells = None,
     chunk_rows: options.ChunkRows = 4096,
+    cluster_at: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster", metavar="ADDRESS", help="Fit on the Dask cluster at this address; a file is a partition."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Fit on a Dask cluster of so many processes of this machine.")
+    ] = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Fit a model to the rows of a file and save it.
+    """Fit a model to the rows of one or more files and save it.
 
     Columns without numbers are left out. The model keeps the names of its columns and finds them in new files.
     """
@@ -59,9 +68,22 @@ def fit(
         params["n_components"] = values.components(components)
     start = time.perf_counter()
     with waiting.watch(verbose) as observers:
-        found = source.to_learn(data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing)
+        found = source.to_learn(
+            data[0],
+            observers,
+            more=tuple(data[1:]),
+            columns=columns,
+            exclude=exclude,
+            kept=(ids, times),
+            missing=missing,
+        )
         trainer = Trainer(found, chunk_rows, scale, missing is options.Missing.mean)
-        model = _trained(trainer, method, params, rows, seed)
+        if cluster_at is not None or workers is not None:
+            _check_for_cluster(data, scale, missing, rows)
+            estimator = cluster.estimator_for(method, params, seed)
+            model = cluster.fitted(data, found.selection, estimator, observers, cluster_at, workers)
+        else:
+            model = _trained(trainer, method, params, rows, seed)
         _tell_selected(model, params)
         for hint in trainer.hints():
             console.say(hint)
@@ -80,6 +102,24 @@ def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | 
     if method == methods.AUTO:
         return trainer.by_size(estimator, lambda: _for_many(params, seed), methods.MANY)
     return trainer.by_chunks(estimator) if hasattr(estimator, "partial_fit") else trainer.at_once(estimator)
+
+
+def _check_for_cluster(
+    data: list[str], scale: options.Scale, missing: options.Missing | None, rows: int | None
+) -> None:
+    """Fail where an option needs all rows in this process."""
+    asked = [
+        name
+        for name, given in (
+            ("--scale", scale is not options.Scale.none),
+            ("--missing mean", missing is options.Missing.mean),
+            ("--rows", rows is not None),
+            ("standard input", "-" in data),
+        )
+        if given
+    ]
+    if asked:
+        raise ValueError(f"On a cluster there is no {', no '.join(asked)}. Prepare the files before.")
 
 
 def _tell_selected(model: Any, params: dict[str, Any]) -> None:

@@ -29,6 +29,9 @@ class Scale(StrEnum):
 
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The rows: a file, or - for standard input.")]
+Files = Annotated[
+    list[str], typer.Argument(metavar="DATA...", help="The rows: one or more files, or - for standard input.")
+]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model saved by `mercer fit`.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="File to write, or - for standard output as text.")]
 _NAMES = "A,B,..."

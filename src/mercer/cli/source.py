@@ -34,6 +34,7 @@ class Source:
     held: readers.Table | None = None  # the rows, if they are already in memory
     limit: int | None = None  # number of rows of the file to read
     width: int | None = None  # number of columns that the model needs, where it cannot find them by name
+    more: tuple[str, ...] = ()  # further files with the same columns
     _told: list[str] = field(default_factory=list)
 
     def chunks(self, rows: int) -> Iterator[readers.Table]:
@@ -68,7 +69,12 @@ class Source:
     def _tables(self, rows: int) -> Iterator[readers.Table]:
         """Read the file, or its first rows if there is a limit."""
         if self.limit is None:
-            yield from readers.chunks(self.data, rows, selection=self.selection)
+            selection = self.selection
+            for file in (self.data, *self.more):
+                for table in readers.chunks(file, rows, selection=selection):
+                    if table.names is not None and selection.columns is None:
+                        selection = replace(selection, columns=table.names, exclude=())
+                    yield table
             return
         read = 0
         for table in readers.chunks(self.data, min(rows, self.limit), selection=self.selection):
@@ -78,7 +84,8 @@ class Source:
                 return
 
     def _total(self) -> int | None:
-        total = readers.row_count(self.data)
+        counts = [readers.row_count(file) for file in (self.data, *self.more)]
+        total = sum(count or 0 for count in counts) if all(count is not None for count in counts) else None
         return min(total, self.limit) if total is not None and self.limit is not None else total
 
     def _filled(self, table: readers.Table) -> readers.Table:
@@ -113,12 +120,13 @@ def to_learn(
     exclude: str | None,
     kept: Iterable[str | None],
     missing: Missing | None,
+    more: tuple[str, ...] = (),
 ) -> Source:
-    """Return the rows that a model is to learn from."""
+    """Return the rows that a model is to learn from; `more` are further files."""
     named = None if columns is None else split_names(columns)
     keep = tuple(name for text in kept for name in split_names(text))
     mode = _MODES[missing or Missing.error]
-    return Source(data, Selection(named, split_names(exclude), keep, mode), observers)
+    return Source(data, Selection(named, split_names(exclude), keep, mode), observers, more=more)
 
 
 def to_judge(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
+from dask.delayed import delayed
 from dask.sizeof import sizeof
 from distributed import Client, KilledWorker, default_client, wait
 from distributed.comm.core import CommClosedError
@@ -249,6 +250,10 @@ def _active() -> Any:
                 "distributed.Client(address), or set scheduler='threads'."
             ) from None
         return None
+
+
+task = delayed
+"""What makes a delayed call, for callers that do not know Dask."""
 
 
 def connected(address: str | None, workers: int | None) -> Client:

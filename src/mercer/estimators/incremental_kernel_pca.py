@@ -6,11 +6,13 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.chunked_rows import examples_of, is_chunked
 from mercer.estimators.update_history import Record, UpdateHistory
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -29,6 +31,8 @@ from mercer.metrics import subspace_distance
 from mercer.solvers.incremental.model import IncrementalModel, StreamOptions
 from mercer.solvers.incremental.reduced_set import Method
 from mercer.solvers.incremental.update import merged, nothing_yet, updated
+
+_EXAMPLES = 3000  # rows of files, or first rows of an iterator, that set gamma
 
 
 class IncrementalKernelPCA(KernelDecomposition):
@@ -200,10 +204,12 @@ class IncrementalKernelPCA(KernelDecomposition):
     def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Forget everything and learn from the rows of X, in order.
 
+        Files and iterators may hold more rows than memory. Files are read twice: a sample of all rows sets gamma.
+
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows, dense or CSR.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), file name or names, or iterator of chunks
+            Training rows, dense or CSR. Files can be of every kind that `mercer fit` reads.
         y : None
             Ignored; present for scikit-learn's conventions.
         reference : fitted model, Expansion or None, default=None
@@ -219,11 +225,25 @@ class IncrementalKernelPCA(KernelDecomposition):
         ValueError
             If the kernel is precomputed, if X contains NaN or infinity, or if `rank` is smaller than `n_components`.
         """
-        X = self._check_learnable(X, reset=True)
-        self._begin(X)
-        self._learn(X, reference)
+        if is_chunked(X):
+            self._fit_chunks(X, reference)
+        else:
+            X = self._check_learnable(X, reset=True)
+            self._begin(X)
+            self._learn(X, reference)
         self._warn_of_fewer()
         return self
+
+    def _fit_chunks(self, X: Any, reference: Any) -> None:
+        """Learn from files, of which a sample of all rows sets gamma, or from chunks that come once."""
+        names: list[str] = []
+        examples, chunks = examples_of(X, _EXAMPLES, np.random.RandomState(0), names)
+        self._begin(self._check_learnable(examples, reset=True))
+        for chunk in chunks:
+            if n_rows(chunk):
+                self._learn(self._check_learnable(chunk, reset=False), reference)
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     @all_or_nothing
     @validated

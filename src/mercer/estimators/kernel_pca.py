@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, IntArray, Points, is_sparse
+from mercer.arrays import Array, IntArray, Points, is_mapped, is_sparse
 from mercer.criteria.hidden_cells import predicted_share
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.learning_warnings import warn_of_fewer
@@ -101,7 +101,8 @@ class KernelPCA(KernelDecomposition):
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the start vectors of "arpack", "randomized" and "krylov". None: always the same start.
     copy_X : bool, default=True
-        Keep a copy of the training rows. False keeps the array itself, which then must not be changed after `fit`.
+        Keep a copy of the training rows. False keeps the array itself, which then must not be changed after `fit`. An
+        array that is mapped from a file (`numpy.memmap`) is never copied; the file must stay as it is.
     n_jobs : int or None, default=None
         Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
     precision : {"auto", "float64", "mixed"}, default="auto"
@@ -379,7 +380,7 @@ class KernelPCA(KernelDecomposition):
     ) -> list[PartModel]:
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        X = check_rows(self, X, reset=True, copy=self.copy_X and solve is fit_exact)
+        X = check_rows(self, X, reset=True, copy=self.copy_X and solve is fit_exact and not is_mapped(X))
         if self.fit_inverse_transform and self.preimage == "ridge" and is_sparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, IntArray, Points, n_rows
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.chunked_rows import examples_of, is_chunked
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -39,6 +40,9 @@ class _Solved:
     expansion: Expansion | None = None
     freedom: float = 0.0  # n - 1, or what stands for it
     since: int = 0  # rows learned after it
+
+
+_EXAMPLES, _EXAMPLES_EACH = 3000, 10  # rows from which landmarks are chosen, in all and for each landmark
 
 
 class LandmarkKernelPCA(KernelDecomposition):
@@ -234,10 +238,13 @@ class LandmarkKernelPCA(KernelDecomposition):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks from the rows of X and learn from all of them, in order.
 
+        Files and iterators may hold more rows than memory. Files are read twice: landmarks are chosen from a sample of
+        all rows (3000, or 10 for each landmark). An iterator is read once, and its landmarks are from its first rows.
+
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows, dense or CSR.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), file name or names, or iterator of chunks
+            Training rows, dense or CSR. Files can be of every kind that `mercer fit` reads.
         y : None
             Ignored; present for scikit-learn's conventions.
 
@@ -252,11 +259,30 @@ class LandmarkKernelPCA(KernelDecomposition):
             If the kernel is precomputed, if X contains NaN or infinity, if `landmarks` has other features than X, or if
             there are fewer landmarks than `n_components`.
         """
-        X = self._check_learnable(X, reset=True)
-        self._begin(X)
-        self._learn(X)
+        if is_chunked(X):
+            self._fit_chunks(X)
+        else:
+            X = self._check_learnable(X, reset=True)
+            self._begin(X)
+            self._learn(X)
         self._warn_of_fewer()
         return self
+
+    def _fit_chunks(self, X: Any) -> None:
+        """Learn from files, of which a sample of all rows gives the landmarks, or from chunks that come once."""
+        names: list[str] = []
+        wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else 0
+        examples, chunks = examples_of(X, max(_EXAMPLES, _EXAMPLES_EACH * wanted), generator(self.random_state), names)
+        examples = self._check_learnable(examples, reset=True)
+        self._begin(examples)
+        assert self._stream is not None
+        if 0 < wanted < n_rows(examples) and self.window is None:
+            self._stream.open_on(*self._stream.plan.choose(examples, generator(self.random_state)))
+        for chunk in chunks:
+            if n_rows(chunk):
+                self._learn(self._check_learnable(chunk, reset=False))
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     @all_or_nothing
     @validated

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn import get_config
 from threadpoolctl import LibController, ThreadpoolController
 
-from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
+from mercer.arrays import Array, IntArray, Points, is_mapped, is_sparse, n_rows
 from mercer.kernels.base import Kernel
 from mercer.kernels.precision import enough_precision
 
@@ -99,6 +99,17 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
             future.result()  # raises the exception of a worker
 
 
+class MappedRows:
+    """Rows of a file that is mapped to memory: those that are asked for are prepared each time."""
+
+    def __init__(self, points: Points, dtype: Any, origin: Array | None, kernel: Kernel) -> None:
+        self._points, self._given, self._kernel = points, (dtype, origin), kernel
+
+    def __getitem__(self, part: Any) -> Any:
+        """Return some prepared rows."""
+        return self._kernel.prepare(self._points[part], *self._given)
+
+
 class PointBlocks:
     """A kernel bound to its points: k(X, points) for any rows X, one tile at a time.
 
@@ -111,12 +122,21 @@ class PointBlocks:
         self.dtype = enough_precision(kernel, points, dtype)
         self.size = n_rows(points)
         self._origin = kernel.origin(points)
-        self.rows = kernel.prepare(points, self.dtype, self._origin)
+        self._mapped = is_mapped(points)
+        given = (points, self.dtype, self._origin)
+        self.rows = MappedRows(*given, kernel) if self._mapped else kernel.prepare(*given)
 
     def against(self, X: Points) -> Array:
         """Return k(X, points), (len(X), m)."""
         out = np.empty((n_rows(X), self.size), self.dtype)
-        self.kernel.block(self.kernel.prepare(X, self.dtype, self._origin), self.rows, out)
+        rows = self.kernel.prepare(X, self.dtype, self._origin)
+        if not self._mapped:
+            self.kernel.block(rows, self.rows, out)
+            return out
+        for J in _strips(self.size):  # the points are never all in memory
+            block = np.empty((len(out), _length(J)), self.dtype)
+            self.kernel.block(rows, self.rows[J], block)
+            out[:, J] = block
         return out
 
     def between(self, I: slice | IntArray, J: slice | IntArray, out: Array) -> None:

@@ -77,6 +77,10 @@ class LandmarkStream:
         stream.moments, stream.seen = moments.settled(), seen
         return stream
 
+    def open_on(self, points: Points, dictionary: AldDictionary | None) -> None:
+        """Set the landmarks before the first row."""
+        self.landmarks, self.dictionary = Landmarks(self.plan.kernel, _float64(points)), dictionary
+
     def learn(self, X: Points, rng: np.random.RandomState) -> None:
         """Learn from rows in order of time, replacing what changes: a copy of this stream stays as it was."""
         self.rows = self.rows.copy()

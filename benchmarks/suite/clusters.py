@@ -1,0 +1,25 @@
+"""Clusters of real processes on this machine, for objectives; they end with the process that measures."""
+
+import atexit
+import logging
+from functools import cache
+from typing import Any
+
+
+@cache
+def client_of(workers: int) -> Any:
+    """Return a client of some worker processes with one thread each, with everything imported and compiled there."""
+    import numpy as np
+    from distributed import Client, LocalCluster
+
+    from mercer.dask import KernelPCA, LandmarkKernelPCA
+
+    given: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    cluster = LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **given)
+    client = Client(cluster, set_as_default=False)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+    X = np.random.default_rng(0).normal(size=(2000, 5))
+    KernelPCA(2, kernel="rbf", gamma=0.1, client=client).fit(X)
+    LandmarkKernelPCA(2, gamma=0.1, landmarks=64, client=client).fit([X] * (2 * workers))
+    return client
