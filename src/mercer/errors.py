@@ -59,6 +59,10 @@ class ModelFileError(MercerError, ValueError):
 class ClusterError(MercerError, RuntimeError):
     """A cluster cannot do the work: it is closed, has no workers, or workers with another version of Mercer.
 
+    See Also
+    --------
+    mercer.dask.KernelPCA : One of the classes for a cluster.
+
     Examples
     --------
     >>> from mercer import errors

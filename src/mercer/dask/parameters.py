@@ -52,4 +52,6 @@ def _documented(cls: type, local: type, own: tuple[str, ...], what: str | None) 
     found = re.search(r"^Parameters\n-+\n(.*?)\n\n^\w+\n-+\n", text, re.DOTALL | re.MULTILINE)
     parameters = re.sub(r" ?\[\w+\]_", "", found.group(1) if found else "")
     more = "\n".join(OWN[name].format(what=what) for name in own)
+    also = f"See Also\n--------\nmercer.{local.__name__} : The same on one machine; `to_local` returns it.\n\n"
+    examples = examples.replace("\nExamples\n", f"\n{also}Examples\n", 1)
     return f"{before}Parameters\n----------\n{parameters}\n{more}\n\nAttributes\n----------{examples}\n"
