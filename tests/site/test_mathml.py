@@ -21,5 +21,5 @@ def test_a_formula_becomes_mathml(render, node):
     with pytest.raises(nodes.SkipNode):
         render(writer, node(formula, formula))
     assert "<math" in writer.body[0]
-    assert "γ" in writer.body[0]
+    assert "\N{GREEK SMALL LETTER GAMMA}" in writer.body[0]
     assert "$" not in writer.body[0]
