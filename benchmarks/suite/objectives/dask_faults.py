@@ -41,7 +41,7 @@ def killed(X: np.ndarray) -> Any:
             timer.start()
             models.append(dask.KernelPCA(**SETTINGS, client=client).fit(X))
             timer.join()
-            client.wait_for_workers(2)
+            client.wait_for_workers(2, timeout=120)  # a killed worker is started again
         return models
 
     return call

@@ -76,7 +76,7 @@ def _is_small(kernel: Kernel, X: Array, n_components: int | float, options: Eige
     if options.solver == "auto" and has_few_features(kernel, X):
         return True
     pairs = 1 if isinstance(n_components, float) else n_components
-    return choose_solver(options.solver, len(X), pairs) == "dense"
+    return choose_solver(options.solver, len(X), pairs, kernel.positive) == "dense"
 
 
 def _operator(
