@@ -102,7 +102,7 @@ def test_every_command_that_computes_is_verbose_on_request(files, monkeypatch, c
 
 def test_options_are_the_same_in_all_commands():
     has = {name: {word for param in command.params for word in param.opts} for name, command in COMMANDS.items()}
-    quiet = {"info", "reproduce"}  # a file is only shown; arguments are passed on
+    quiet = {"info", "reproduce", "watch"}  # a file is only shown; arguments are passed on; a page tells what happens
     assert {name for name in has if {"--verbose", "-v"} <= has[name]} == set(has) - quiet
     assert {name for name in has if "--rows" in has[name]} == set(has) - quiet - {"demo"}
     assert {name for name in has if "--method" in has[name]} == {"fit", "outliers", "denoise", "track"}  # they learn

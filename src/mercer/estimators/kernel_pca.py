@@ -102,7 +102,7 @@ class KernelPCA(KernelDecomposition):
         Seed or generator of the start vectors of "arpack", "randomized" and "krylov". None: always the same start.
     copy_X : bool, default=True
         Keep a copy of the training rows. False keeps the array itself, which then must not be changed after `fit`. An
-        array that is mapped from a file (`numpy.memmap`) is never copied; the file must stay as it is.
+        array of rows that is mapped from a file (`numpy.memmap`) is never copied; the file must stay as it is.
     n_jobs : int or None, default=None
         Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
     precision : {"auto", "float64", "mixed"}, default="auto"
@@ -380,7 +380,8 @@ class KernelPCA(KernelDecomposition):
     ) -> list[PartModel]:
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        X = check_rows(self, X, reset=True, copy=self.copy_X and solve is fit_exact and not is_mapped(X))
+        stays = solve is not fit_exact or (is_mapped(X) and not self._precomputed)  # a given matrix is changed
+        X = check_rows(self, X, reset=True, copy=self.copy_X and not stays)
         if self.fit_inverse_transform and self.preimage == "ridge" and is_sparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."
