@@ -6,18 +6,24 @@ from functools import cache
 from typing import Any
 
 
+def new_client(workers: int) -> Any:
+    """Return a client of new worker processes with one thread each; `client.cluster.close()` ends them."""
+    from distributed import Client, LocalCluster
+
+    given: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    cluster = LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **given)
+    return Client(cluster, set_as_default=False)
+
+
 @cache
 def client_of(workers: int) -> Any:
     """Return a client of some worker processes with one thread each, with everything imported and compiled there."""
     import numpy as np
-    from distributed import Client, LocalCluster
 
     from mercer.dask import KernelPCA, LandmarkKernelPCA
 
-    given: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    cluster = LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **given)
-    client = Client(cluster, set_as_default=False)
-    atexit.register(cluster.close)
+    client = new_client(workers)
+    atexit.register(client.cluster.close)
     atexit.register(client.close)
     X = np.random.default_rng(0).normal(size=(2000, 5))
     KernelPCA(2, kernel="rbf", gamma=0.1, client=client).fit(X)

@@ -100,12 +100,13 @@ class Workers:
 
     def check_versions(self) -> None:
         """Fail if a worker has another version of Mercer, or none."""
-        try:
-            found = self.client.run(_version)
-        except ImportError as error:
+        answers = self.client.run(_version, on_error="return")  # a worker that dies just now is not asked again
+        errors = [answer for answer in answers.values() if isinstance(answer, ImportError)]
+        if errors:
             raise ClusterError(
-                f"A worker cannot import mercer: {error}. Install mercer {__version__} there."
-            ) from error
+                f"A worker cannot import mercer: {errors[0]}. Install mercer {__version__} there."
+            ) from errors[0]
+        found = {address: answer for address, answer in answers.items() if isinstance(answer, str)}
         other = {address: version for address, version in found.items() if version != __version__}
         if other:
             shown = ", ".join(f"{address} has {version}" for address, version in sorted(other.items())[:5])
