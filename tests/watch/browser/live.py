@@ -98,3 +98,15 @@ def assert_soon(page: Any, look: Callable[[], Any], wanted: Any) -> None:
     while (seen := look()) != wanted and time.monotonic() < end:
         page.wait_for_timeout(30)
     assert seen == wanted
+
+
+_NEWEST = """(() => {
+    const newest = document.querySelector("#alarm-list button")?.dataset;
+    const shown = document.querySelector("#detail-title").textContent === `Alarm ${newest?.alarm}`;
+    return [document.documentElement.dataset.level, newest?.state, shown];
+})()"""
+
+
+def assert_alarm(page: Any) -> None:
+    """The page tells of an alarm, and shows the newest one: only then a person can act on it."""
+    assert_soon(page, lambda: page.evaluate(_NEWEST), ["alarm", "open", True])

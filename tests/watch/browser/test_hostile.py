@@ -2,7 +2,7 @@
 
 import pytest
 
-from watch.browser.live import Watch, assert_soon, level, text
+from watch.browser.live import Watch, assert_alarm, assert_soon, level, text
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ def test_hostile_column_names_and_comments_do_not_run(opened, tmp_path):
         watch.learn()
         page = opened(watch.address)
         watch.feed(6, fault=15.0)
-        assert_soon(page, lambda: level(page), "alarm")
+        assert_alarm(page)
         page.fill("#comment", COMMENT)
         page.click("#acknowledge")
         assert_soon(page, lambda: level(page), "acknowledged")

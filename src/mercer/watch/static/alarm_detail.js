@@ -35,6 +35,13 @@ export class AlarmDetail {
     this.#showActions(alarm);
   }
 
+  // Whether a person is about to say something about the alarm that is shown.
+  isBusy() {
+    if (this.alarm === null) return false;
+    const focused = document.activeElement;
+    return part("comment").value !== this.alarm.comment || focused === part("comment") || focused === part("minutes");
+  }
+
   acknowledge() {
     if (this.alarm && this.alarm.acknowledged === null) {
       this.#send("acknowledge", {comment: part("comment").value}, `Alarm ${this.alarm.id} is acknowledged.`);
@@ -53,12 +60,18 @@ export class AlarmDetail {
     const {id} = this.alarm;
     try {
       const alarm = await post(`alarms/${id}/${action}`, body);
-      if (this.alarm?.id === id && "comment" in body) part("comment").value = alarm.comment;
+      if (this.alarm?.id === id && "comment" in body) this.#saved(alarm.comment);
       this.onAlarm(alarm);
       notice(done);
     } catch (error) {
       notice(`Not done. ${error.message}`, true);
     }
+  }
+
+  // The keys of the page work again when a comment has been written.
+  #saved(comment) {
+    part("comment").value = comment;
+    part("comment").blur();
   }
 
   #showActions(alarm) {

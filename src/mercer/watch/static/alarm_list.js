@@ -17,9 +17,10 @@ export const stateWord = (alarm) =>
   alarm.state === "closed" && alarm.acknowledged === null ? "closed, not acknowledged" : STATES[alarm.state] ?? alarm.state;
 
 export class AlarmList {
-  // `onChange(chosen)` is called when the list or what is chosen in it changes.
-  constructor(onChange) {
-    Object.assign(this, {onChange, alarms: new Map(), chosen: null, byPerson: false, more: false, items: new Map(), loadedAt: null});
+  // `onChange(chosen)` is called when the list or what is chosen in it changes. While `isBusy()`, the choice stays.
+  constructor(onChange, isBusy = () => false) {
+    Object.assign(this, {onChange, isBusy, alarms: new Map(), chosen: null, byPerson: false, more: false, items: new Map()});
+    Object.assign(this, {loadedAt: null, meanwhile: null}); // `meanwhile` has the alarms that arrive while the list is loaded
     this.onlyOpen = remembered("list", "all") === "open";
     part("only-active").onclick = () => this.#filter(true);
     part("all-alarms").onclick = () => this.#filter(false);
@@ -27,12 +28,17 @@ export class AlarmList {
     this.#filter(this.onlyOpen);
   }
 
+  // The server may have answered before an alarm opened whose message is already here: messages win.
   async load() {
+    const meanwhile = new Map();
+    this.meanwhile = meanwhile;
     const {alarms} = await get("alarms", {limit: PAGE});
+    if (this.meanwhile === meanwhile) this.meanwhile = null;
+    const newest = Math.max(0, ...this.alarms.keys());
     this.more = alarms.length === PAGE;
-    this.alarms = new Map(alarms.map((alarm) => [alarm.id, alarm]));
+    this.alarms = new Map([...alarms.map((alarm) => [alarm.id, alarm]), ...meanwhile]);
     this.loadedAt = performance.now();
-    this.#keepChoice();
+    this.#keepChoice(Math.max(0, ...this.alarms.keys()) > newest);
     this.#show();
   }
 
@@ -40,6 +46,7 @@ export class AlarmList {
   arrived(alarm) {
     const fresh = !this.alarms.has(alarm.id);
     this.alarms.set(alarm.id, alarm);
+    this.meanwhile?.set(alarm.id, alarm);
     if (fresh && this.alarms.size > MOST) this.#forget();
     this.#keepChoice(fresh);
     this.#show();
@@ -79,8 +86,8 @@ export class AlarmList {
   }
 
   #keepChoice(fresh = false) {
-    if (this.byPerson && this.alarms.has(this.chosen)) return;
-    if (!fresh && this.alarms.has(this.chosen)) return;
+    const stays = this.byPerson || !fresh || this.isBusy();
+    if (stays && this.alarms.has(this.chosen)) return;
     this.chosen = this.#sorted()[0]?.id ?? null;
     this.byPerson = false;
   }

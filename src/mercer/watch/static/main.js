@@ -15,7 +15,7 @@ const page = {status: null, connected: false, lostSince: null, problem: "", trie
 
 const charts = new Charts(() => shaded());
 const detail = new AlarmDetail({onAlarm: (alarm) => alarmArrived(alarm), onVariable: (name) => variablePressed(name), onTime: (alarm) => charts.showTime(alarm)});
-const list = new AlarmList((chosen) => chosenChanged(chosen));
+const list = new AlarmList((chosen) => chosenChanged(chosen), () => detail.isBusy());
 const theme = new Theme(() => charts.coloursChanged());
 
 function shaded() {

@@ -30,19 +30,19 @@ const ICON = {
 
 // What the page shows: the server's word, unless there is no connection. An alarm that came after that word counts at once,
 // and one that a person knows of is calmer. `known` alarms are open and not shelved, `waiting` ones not acknowledged either.
-export function levelOf(status, {connected, known, waiting}) {
-  if (!connected) return status ? "lost" : "connecting";
+export function levelOf(status, {connected, lostSince, known, waiting}) {
+  if (!connected) return status && lostSince !== null ? "lost" : "connecting";
   if (waiting > 0 && status.state === "ok") return "alarm";
   if (status.state === "alarm" && known > 0 && waiting === 0) return "acknowledged";
   return status.state;
 }
 
 export function showState(status, {connected, lostSince, problem, known, waiting, shelved, since}) {
-  const level = levelOf(status, {connected, known, waiting});
+  const level = levelOf(status, {connected, lostSince, known, waiting});
   document.documentElement.dataset.level = level;
   say("state-word", WORDS[level] ?? level);
   say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, known, waiting, shelved, since}));
-  say("connection", connected ? "connected" : status ? "not connected" : "connecting");
+  say("connection", connected ? "connected" : level === "lost" ? "not connected" : "connecting");
   if (!status) return;
   showFigures(status);
   showLearning(level, status);
