@@ -119,7 +119,8 @@ class PointBlocks:
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
         self.kernel = kernel
-        self.dtype = enough_precision(kernel, points, dtype)
+        with one_blas_thread():
+            self.dtype = enough_precision(kernel, points, dtype)
         self.size = n_rows(points)
         self._origin = kernel.origin(points)
         self._mapped = is_mapped(points)
