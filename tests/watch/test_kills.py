@@ -20,9 +20,9 @@ PART = 15  # rows that are written at a time
 class Writer(threading.Thread):
     """Appends rows to a file, which is rotated from time to time, as long as it may."""
 
-    def __init__(self, path, rows):
+    def __init__(self, path, rows, pause):
         super().__init__(daemon=True)
-        self.path, self.rows = path, rows
+        self.path, self.rows, self.pause = path, rows, pause
         self.written, self.files = 0, 0
         self.active, self.over = threading.Event(), threading.Event()
 
@@ -32,7 +32,7 @@ class Writer(threading.Thread):
                 continue
             self._write(csv_text(self.rows[self.written : self.written + PART], self.written, header=self._begins()))
             self.written = min(self.written + PART, len(self.rows))
-            time.sleep(0.02)
+            time.sleep(self.pause)
 
     def _begins(self):
         """Rotate the file now and then; tell whether it is a new one."""
@@ -68,7 +68,7 @@ def alike(alarms, adapt):
 def check_kills(tmp_path, kills, adapt, seed):
     rng = np.random.default_rng(seed)
     rows = plant(100_000, faults=tuple((first, first + 25) for first in range(120, 100_000, 120)))
-    writer = Writer(tmp_path / "rows.csv", rows)
+    writer = Writer(tmp_path / "rows.csv", rows, pause=0.15 if adapt else 0.02)  # a model that learns is slower
     args = [writer.path, "--follow", "--state", tmp_path / "state", "--port", 0, "--learn", 60, "--alpha", 0.02]
     args += ["--alarms", tmp_path / "alarms.jsonl", *(["--adapt"] if adapt else [])]
     writer.start()
