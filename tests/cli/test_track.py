@@ -89,12 +89,13 @@ def test_the_outline_goes_through_the_corners():
     ("make", "text"),
     [
         (lambda path: path.mkdir(), "holds no images"),
-        (lambda path: path.with_suffix(".mp4").write_bytes(b""), "cannot be read as a video|holds no frames"),
+        (lambda path: path.with_suffix(".mp4").write_bytes(b""), "holds no frames: the file is empty"),
+        (lambda path: path.with_suffix(".mp4").write_bytes(b"text" * 99), "cannot be read as a video"),
         (lambda path: path.with_suffix(".doc").write_text("x"), "files of frames end in"),
         (lambda path: np.save(path.with_suffix(".npy"), np.zeros((0, 20, 20))), "holds no frames"),
         (lambda path: None, "is not a file or folder"),
     ],
-    ids=["empty folder", "empty video", "document", "no frames", "nothing"],
+    ids=["empty folder", "empty video", "no video", "document", "no frames", "nothing"],
 )
 def test_what_holds_no_frames_is_refused(tmp_path, make, text):
     make(tmp_path / "v")
@@ -112,8 +113,28 @@ def test_frames_of_changing_size_are_refused(tmp_path, frames):
     assert "2.png has 30 x 64 pixels, the first frame has 48 x 64" in " ".join(result.output.split())
 
 
+def test_a_strip_shows_grey_and_colour_frames_of_one_folder(tmp_path, frames):
+    for k, frame in enumerate(frames[:3]):
+        write_picture(tmp_path / f"{k}.png", np.repeat(frame[..., None], 3, axis=2) if k == 1 else frame)
+    result = run(tmp_path, "-o", tmp_path / "boxes.csv", "--video-strip", tmp_path / "strip.jpg")
+    assert result.exit_code == 0, result.output
+    assert read_picture(tmp_path / "strip.jpg").ndim == 3
+
+
+def test_an_error_leaves_no_half_a_video_and_the_old_one(tmp_path, frames):
+    pytest.importorskip("imageio_ffmpeg")
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    for k, frame in enumerate(frames[:3]):
+        write_picture(folder / f"{k}.png", frame if k < 2 else frame[:30])
+    (tmp_path / "out.mp4").write_text("the old one")
+    assert run(folder, "--video", tmp_path / "out.mp4").exit_code == 2
+    assert [one.name for one in tmp_path.iterdir() if one.is_file()] == ["out.mp4"]
+    assert (tmp_path / "out.mp4").read_text() == "the old one"
+
+
 def test_without_the_extra_the_error_says_how_to_install_it(tmp_path, monkeypatch):
-    (tmp_path / "v.mp4").write_bytes(b"")
+    (tmp_path / "v.mp4").write_bytes(b"text")
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     result = run(tmp_path / "v.mp4")
     assert result.exit_code != 0

@@ -114,8 +114,14 @@ def _draw_strip(pictures: Video, boxes: npt.NDArray[np.float64], path: Path) -> 
     numbers = np.unique(np.linspace(0, len(boxes) - 1, _SHOWN).round().astype(int))
     wanted = set(numbers.tolist())
     shown = [frame for i, frame in enumerate(islice(pictures, len(boxes))) if i in wanted]
-    track_strip(np.array(shown), boxes[numbers], numbers=numbers).savefig(path, dpi=120)
+    track_strip(_alike(shown), boxes[numbers], numbers=numbers).savefig(path, dpi=120)
     console.say(f"The picture is {path}.")
+
+
+def _alike(frames: list[Frame]) -> Frame:
+    """Return frames as one array, in colour if one of them is."""
+    colour = any(frame.ndim == 3 for frame in frames)
+    return np.array([np.repeat(f[..., None], 3, axis=2) if colour and f.ndim == 2 else f for f in frames])
 
 
 def _model(method: str, seed: int) -> Any:

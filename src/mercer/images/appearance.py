@@ -1,5 +1,6 @@
 """The appearance of a tracked object: patches with equal contrast, and the model that learns them."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def own_copy(model: Any) -> Any:
     return clone(model)
 
 
+@lru_cache(maxsize=16)
 def central_weights(shape: tuple[int, int], focus: float | None) -> Array:
     """Return how much each pixel of a patch counts, (pixels,), with the sum 1: a Gaussian around the centre.
 
@@ -54,17 +56,21 @@ def unit_contrast(patches: Array, weights: Array | None = None) -> Array:
 
 
 def strangeness(model: Any, patches: Array, usual: float) -> Array | float:
-    """Return the mean squared score in units of its variance, as large as `usual` residuals where it is one.
+    """Return the mean squared score in units of its variance, as large as `usual` residuals where it is one."""
+    if usual <= 0 or not hasattr(model, "explained_variance_") or model.expansion_.n_components == 0:
+        return 0.0
+    return np.asarray(model.transform(patches) ** 2 @ score_shares(model.explained_variance_, usual))
+
+
+def score_shares(variances: Array, usual: float) -> Array:
+    """Return how much the squared score of each component adds to the residual, (r,); 0 if `usual` is not known yet.
 
     Up to scale this is the exponent of probabilistic PCA [J. Lim et al., Incremental learning for visual tracking,
     NIPS 2004]: scores y with variances lambda inside the subspace, the residual outside it.
     """
-    if not hasattr(model, "explained_variance_") or model.expansion_.n_components == 0:
-        return 0.0
-    variances = model.explained_variance_ + _FLOOR * usual
-    if not variances.min() > 0:
-        return 0.0
-    return np.asarray(usual * np.mean(model.transform(patches) ** 2 / variances, axis=1))
+    granted = variances + _FLOOR * usual
+    known = usual > 0 and len(granted) > 0 and granted.min() > 0
+    return np.asarray(usual / (len(granted) * granted) if known else np.zeros(len(granted)))
 
 
 def likeness(patch: Array, other: Array) -> float:

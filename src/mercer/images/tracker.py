@@ -10,30 +10,21 @@ from sklearn.base import BaseEstimator
 from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.validation import generator
-from mercer.images.appearance import central_weights, default_model, likeness, own_copy, strangeness, unit_contrast
-from mercer.images.confidence import RECENT, residual_p_value
+from mercer.images.appearance import default_model, own_copy
+from mercer.images.candidates import Candidates
+from mercer.images.confidence import RECENT
 from mercer.images.frames import as_grey, check_box, check_same_size
+from mercer.images.linear_view import linear_view
 from mercer.images.motion import Field, MotionPrior
-from mercer.images.search import Found, Round, best_candidate, near_rounds, wide_rounds
+from mercer.images.search import Found
 from mercer.images.tracked_box import TrackedBox
 from mercer.images.tracker_checks import check_parameters
 from mercer.images.tracker_files import TrackerFiles
-from mercer.images.warp import corners, sample_boxes
+from mercer.images.warp import corners
 from mercer.kernels.tiles import one_blas_thread
 
-_LOST = 1e-5  # p-value of the residual below which an object is lost that was seen before
-_FOUND = 1e-2  # p-value above which a lost one is found again
-_CLEAR = 0.3  # residual, of those in the surroundings, up to which a patch stands out as the object
-_OUTSTANDING = 0.1  # the same for a patch that ends the search for a lost object
-_LIKE = 0.7  # cosine with the last patch of the object that a patch elsewhere has at least
-_SUDDEN = 5  # frames after which a lost object may be elsewhere: blur and quick turns are over sooner
-_WIDE = 0.5  # standard deviation of the search for a lost object, of its size, and its growth with each frame
-_WIDENS = 0.05
-_WIDEST = 1.5
-_USUAL = 25  # frames from which the usual residual is taken
 
-
-class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
+class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignore[misc]
     """Tracker of one object in a video by incremental PCA, linear or with a kernel, of its recent appearance.
 
     Candidates for the next place of the object are drawn from a Gaussian around its last one: position, size and turn
@@ -69,6 +60,9 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
     restraint : float, default=0.05
         How much better a candidate must be for being farther from the last place: the criterion is multiplied by ``1 +
         restraint |z|^2``, where z is the distance in standard deviations.
+    refine : bool, default=True
+        Move the best candidate to the least criterion nearby, by Gauss-Newton steps. This needs a model with the linear
+        kernel; with others it has no effect.
     keep_first : bool, default=False
         Include the patch of the first frame, the only one that is known to be right, in every update. This helps where
         the appearance of the object stays the same, and harms where it changes.
@@ -152,6 +146,7 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
         spread: tuple[float, float, float] = (0.07, 0.015, 0.02),
         criterion: str = "likelihood",
         restraint: float = 0.05,
+        refine: bool = True,
         keep_first: bool = False,
         focus: float | None = 0.5,
         normalize: bool = True,
@@ -165,6 +160,7 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
         self.spread = spread
         self.criterion = criterion
         self.restraint = restraint
+        self.refine = refine
         self.keep_first = keep_first
         self.focus = focus
         self.normalize = normalize
@@ -209,7 +205,8 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
         self._last = self._first[0]  # the last patch in which the object was seen
         self._waiting = []
         self._residuals: list[float] = []  # of frames in which the object was seen, since the model first learned
-        self.estimator_ = estimator.partial_fit(self._first)
+        self.estimator_ = estimator
+        self._learn(self._first)
         self.residual_, self.n_frames_, self.n_lost_ = 0.0, 1, 0
         self.lost_, self.p_value_ = False, 1.0
         return self
@@ -308,58 +305,9 @@ class AppearanceTracker(TrackerFiles, BaseEstimator):  # type: ignore[misc]
         self._waiting = [*self._waiting, found.patch]
         if len(self._waiting) == self.update_every:
             rows = [*self._first, *self._waiting] if self.keep_first else self._waiting
-            self.estimator_.partial_fit(np.array(rows))
+            self._learn(np.array(rows))
             self._waiting = []
 
-    # -- candidates ----------------------------------------------------------------------------------------------
-
-    def _search(self, grey: Array) -> tuple[Found, float, bool]:
-        """Return the best candidate, the p-value of its residual, and whether the object is lost.
-
-        It is lost if the residual is unusual and not much smaller than those of its surroundings. These are searched.
-        """
-        plan = near_rounds(self.n_candidates, self.rounds, self._prior.deviations)
-        near = self._best(grey, self.state_, plan)
-        p_value, least = self._p_value(near), _FOUND if self.lost_ else _LOST
-        if p_value >= least and (not self.lost_ or self._is_like(near)):
-            return near, p_value, False
-        reach = min(_WIDE + _WIDENS * self.n_lost_, _WIDEST) if self.spread[0] > 0 else 0.0
-        plan = wide_rounds(self.n_candidates, reach, self._prior.given, self.n_lost_)
-        far = self._best(grey, self._seen, plan, restrained=False)
-        there = self._p_value(far)
-        clear = there >= _FOUND or far.residual < _OUTSTANDING * far.around
-        if clear and self._is_like(far) and far.residual < near.residual and self.n_lost_ >= _SUDDEN:
-            return far, there, False
-        share = _OUTSTANDING if self.lost_ else _CLEAR
-        return near, p_value, near.residual > share * far.around or not self._is_like(near)
-
-    def _is_like(self, found: Found) -> bool:
-        return likeness(found.patch, self._last) > _LIKE
-
-    def _p_value(self, found: Found) -> float:
-        return residual_p_value(found.residual, self._residuals)
-
-    def _best(self, grey: Array, start: Array, plan: list[Round], restrained: bool = True) -> Found:
-        """Return the best candidate around a state; each round is one warp and one projection."""
-
-        def judge(states: Array) -> tuple[Array, Array, Array]:
-            patches = self._patches(grey, states)
-            residuals = self.estimator_.reconstruction_error(patches)
-            costs = residuals + self._strangeness(patches)
-            if restrained:
-                costs = costs * (1.0 + self.restraint * self._prior.distances(self._field.steps(start, states)))
-            return patches, residuals, costs
-
-        return best_candidate(start, plan, self._field.moved, judge, self._random)
-
-    def _strangeness(self, patches: Array) -> Array | float:
-        """Return what scores add to the residuals; nothing before residuals are known."""
-        if self.criterion == "residual" or not self._residuals:
-            return 0.0
-        return strangeness(self.estimator_, patches, float(np.median(self._residuals[-_USUAL:])))
-
-    def _patches(self, grey: Array, states: Array) -> Array:
-        patches = sample_boxes(grey, states, self._field.size, self.patch_shape)
-        if not self.normalize:
-            return patches
-        return unit_contrast(patches, central_weights(self.patch_shape, self.focus))
+    def _learn(self, patches: Array) -> None:
+        self.estimator_.partial_fit(patches)
+        self._view = linear_view(self.estimator_)

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from mercer.arrays import Array
 from mercer.estimators.model_files import ModelFiles
 from mercer.images.drawing import generator_state, restored_generator
+from mercer.images.linear_view import linear_view
 from mercer.images.motion import Field, MotionPrior
 
 
@@ -14,6 +15,7 @@ class TrackerFiles(ModelFiles):
     """Saving and loading of `AppearanceTracker`."""
 
     spread: tuple[float, float, float]
+    estimator_: Any
     _first: Array
     _last: Array
     _waiting: list[Array]
@@ -41,3 +43,4 @@ class TrackerFiles(ModelFiles):
         self._first, self._last, *self._waiting = state["patches"]
         self._residuals = list(state["residuals"])
         self._random = restored_generator(state["random"])
+        self._view = linear_view(self.estimator_)

@@ -67,6 +67,8 @@ def open_video(path: Path, key: str | None = None) -> Video:
     if path.suffix.lower() not in SUFFIXES:
         known = ", ".join((*_ARRAYS, *SUFFIXES))
         raise DataFileError(f"{path} has the suffix {path.suffix!r}; files of frames end in one of {known}.")
+    if not path.stat().st_size:
+        raise DataFileError(f"{path} holds no frames: the file is empty.")
     _imageio("Reading video files")
     return Video(path, None)
 
@@ -92,16 +94,24 @@ def read_arrays(path: Path, key: str | None) -> npt.NDArray[Any]:
 
 @contextmanager
 def video_writer(path: Path, rate: float = 25.0) -> Iterator[Any]:
-    """Give a function that adds a frame of uint8 to a new video file; its sides are made even, as codecs ask."""
+    """Give a function that adds a frame of uint8 to a new video file; its sides are made even, as codecs ask.
+
+    After an error there is no new file, and an older one of this name stays as it was.
+    """
     if path.suffix.lower() not in SUFFIXES:
         raise DataFileError(f"{path} has the suffix {path.suffix!r}; a video ends in one of {', '.join(SUFFIXES)}.")
     imageio = _imageio("Writing video files")
     moving = path.suffix.lower() == ".gif"
     options = {"duration": 1000.0 / rate, "loop": 0} if moving else {"fps": rate, "macro_block_size": 2}
-    with imageio.get_writer(path, **options) as writer:
-        yield lambda frame: writer.append_data(
-            np.pad(frame, ((0, len(frame) % 2), (0, frame.shape[1] % 2), (0, 0)), "edge")
-        )
+    unfinished = path.with_name(f".{path.stem}.unfinished{path.suffix}")
+    try:
+        with imageio.get_writer(unfinished, **options) as writer:
+            yield lambda frame: writer.append_data(
+                np.pad(frame, ((0, len(frame) % 2), (0, frame.shape[1] % 2), (0, 0)), "edge")
+            )
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _decoded(path: Path) -> Iterator[Frame]:
