@@ -200,7 +200,7 @@ def test_missing_columns_are_judged_on_the_scale_of_complete_rows(monitor, X):
 
 @pytest.mark.parametrize("persist", [1, (2, 3)])
 def test_p_values_are_those_of_reference_rows_without_the_same_columns(persist, X):
-    monitor = ProcessMonitor(smoothing=1.0, persist=persist, drifting="keep").fit(X[:N])
+    monitor = ProcessMonitor(smoothing=1.0, persist=persist, drifting="keep", levels=False).fit(X[:N])
     pattern, rows = monitor._book(np.arange(10) < 4), X[N : N + 290]
     z = pattern.chart.standardised(pattern.scores(rows)) / pattern.chart.unit
     k, m = (1, 1) if persist == 1 else persist

@@ -77,8 +77,10 @@ def test_an_alarm_is_a_p_value_of_at_most_alpha_and_a_statistic_above_its_limit(
         assert np.array_equal(found.alarm, found.p <= alpha)
         t2, spe = monitor.limits()
         over = (found.t2 >= t2 * (1 - 1e-12)) | (found.spe >= spe * (1 - 1e-12))
-        assert np.array_equal(found.alarm, over)
-        assert set(found.which[found.alarm]) <= {"t2", "spe"}
+        deviations, _ = monitor._levels.followed(X[N:], np.zeros(X.shape[1]), alpha)
+        away = (np.abs(deviations) >= monitor._levels.limits(alpha) * (1 - 1e-12)).any(axis=1)
+        assert np.array_equal(found.alarm, over | away)
+        assert set(found.which[found.alarm]) <= {"t2", "spe", "level"}
         assert set(found.which[~found.alarm]) == {""}
         assert np.array_equal(monitor.predict(X[N:]), np.where(found.alarm, -1, 1))
         assert np.array_equal(monitor.p_values(X[N:]), found.p)
@@ -109,6 +111,35 @@ def test_false_alarms_of_normal_continuations(process):
         rows = process(2500, 900 + seed)
         rates.append((ProcessMonitor().fit(rows[:500]).p_values(rows[500:]) <= 0.05).mean() / 0.05)
     assert np.mean(rates) <= 2.0
+
+
+def test_a_small_lasting_shift_of_one_variable_is_found_by_its_level(rng):
+    X = rng.standard_normal((1500, 8))
+    X[:, 4:] += X[:, :4]
+    X[1000:, 6] += 1.5  # 1.06 standard deviations
+    with_levels, without = (ProcessMonitor(levels=levels).fit(X[:400]) for levels in (True, False))
+    found = with_levels.verdicts(X[400:])
+    assert found.alarm[:600].mean() <= 0.02
+    assert found.alarm[660:].mean() >= 0.9
+    assert without.verdicts(X[400:]).alarm[660:].mean() <= found.alarm[660:].mean()
+    assert "level" in found.which
+    assert "level" not in without.verdicts(X[400:]).which
+    assert (with_levels.contributions(X[400:])[660:].argmax(axis=1) == 6).mean() >= 0.95
+
+
+def test_models_of_parts_have_the_level_of_the_model_of_all_rows():
+    """With 40 variables and 200 rows, models of fewer rows have clearly larger statistics of new rows."""
+    gaps, plain = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((3000, 40)) @ rng.standard_normal((40, 40))
+        monitor = ProcessMonitor(n_folds=4, gap=0, levels=False, smoothing=1.0).fit(X[:200])
+        scores = monitor._reference.scores
+        new, whole = np.log(monitor._judge(X[200:]).mean(axis=0)), np.log(scores.mean(axis=0))
+        gaps.append(whole - new)
+        plain.append(whole - np.log(monitor._reference.judges[0].factors) - new)
+    assert np.mean(plain, axis=0)[1] >= 0.1
+    assert np.abs(np.mean(gaps, axis=0)).max() <= 0.6 * np.mean(plain, axis=0)[1]
 
 
 def test_a_wild_row_raises_an_alarm_that_ends_soon(X):

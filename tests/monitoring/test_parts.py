@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.signal import lfilter
 from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
@@ -12,8 +13,8 @@ from mercer.monitoring.charts import Chart, weight_for
 from mercer.monitoring.contributions import reductions
 from mercer.monitoring.dependence import dickey_fuller, exceedance_correlation, wandering
 from mercer.monitoring.lags import lags_left, with_lags
-from mercer.monitoring.levels import Levels
-from mercer.monitoring.limits import Dependence, Limits, UpperLimit
+from mercer.monitoring.levels import SHARE, Levels
+from mercer.monitoring.limits import Dependence, Limits, UpperLimit, reach_of
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.times import seconds_of
 from mercer.outliers.dependence import autocorrelation, correlation_time
@@ -214,16 +215,94 @@ def test_all_lags_of_a_variable_move_together():
     assert_allclose(found, [[50.0, 2.0]], rtol=1e-9)
 
 
-def test_levels_are_judged_by_students_distribution(rng):
-    X = autoregression(400, 0.95, rng)[:, None]
-    levels = Levels.of(X)
+def test_levels_of_drifting_columns_are_judged_by_students_distribution(rng):
+    X = autoregression(400, 0.8, rng)[:, None]
+    levels, drifts = Levels.of(X, np.array([True])), np.array([True, True])
     independent = float(levels.freedom[0]) + 1.0
     assert independent == pytest.approx(400 / (2 * correlation_time(X[:, 0])))
     new = X.mean() + X.std() * np.array([[0.0], [2.0], [-5.0]])
-    expected = [textbook.level_p_value(x, X.mean(), X.std(), independent, student.pdf) for x in new[:, 0]]
-    assert_allclose(levels.p_values(new), expected, atol=1e-6)
-    twice = np.repeat(new, 2, axis=1)
-    assert_allclose(
-        Levels.of(np.repeat(X, 2, axis=1)).p_values(twice), np.minimum(2.0 * np.array(expected), 1.0), atol=1e-6
-    )
-    assert Levels.of(X[:, :0]).p_values(new[:, :0]).tolist() == [1.0, 1.0, 1.0]
+    expected = np.array([textbook.level_p_value(x, X.mean(), X.std(), independent, student.pdf) for x in new[:, 0]])
+    assert_allclose(_p_of_levels(levels, new), np.where(expected > SHARE, 1.0, expected), atol=1e-6)
+    assert 0.0 < expected[2] < 0.5 * SHARE
+    both = Levels.of(np.repeat(X, 2, axis=1), drifts)
+    assert_allclose(_p_of_levels(both, np.repeat(new, 2, axis=1))[2], 2.0 * expected[2], atol=1e-6)
+    none = Levels.of(X[:, :0], drifts[:0])
+    assert _p_of_levels(none, new[:, :0]).tolist() == [1.0, 1.0, 1.0]
+
+
+def _p_of_levels(levels: Levels, new: np.ndarray) -> np.ndarray:
+    return levels.p_values(levels.followed(new, np.zeros(new.shape[1]), 0.01)[0])
+
+
+def test_a_followed_level_is_the_weighted_mean_of_the_textbook_and_can_be_held(rng):
+    X, drifts = rng.standard_normal((300, 3)), np.array([False, False, True])
+    levels, new = Levels.of(X, drifts), 0.3 * rng.standard_normal((50, 3))
+    found, end = levels.followed(new, np.zeros(3), 0.01)
+    deviations = (new - X.mean(axis=0)) / levels.unit
+    assert_allclose(found[:, :2], textbook.smoothed(deviations[:, :2], 0.05), atol=1e-12)
+    assert_allclose(found[:, 2], deviations[:, 2], atol=1e-12)
+    first, between = levels.followed(new[:20], np.zeros(3), 0.01)
+    assert np.array_equal(np.vstack([first, levels.followed(new[20:], between, 0.01)[0]]), found)
+    assert np.array_equal(levels.followed(new[20:], between, 0.01)[1], end)
+    _, far = levels.followed(np.vstack([new, new]) + 1e6, np.zeros(3), 0.01)
+    assert_allclose(far, 2.0 * levels.limits(0.01))
+    wild, _ = levels.followed(new[:1] + 1e6, np.zeros(3), 0.01)
+    assert_allclose(wild[0, :2], 0.05 * 4.0 * X.std(axis=0)[:2] / levels.unit[:2])
+    assert (np.abs(wild[0, :2]) < levels.limits(0.01)[:2]).all()
+    assert wild[0, 2] > levels.limits(0.01)[2]
+    holed = np.vstack([new[:1], np.full((1, 3), np.nan), new[1:]])
+    shown, _ = levels.followed(holed, np.zeros(3), 0.01)
+    assert np.array_equal(np.delete(shown, 1, axis=0), found)
+    assert (shown[1] == 0).all()
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.7, 0.95])
+def test_the_spread_of_a_followed_level_is_that_of_later_rows(decay):
+    sizes = []
+    for seed in range(60):
+        x = autoregression(3000, decay, np.random.default_rng(seed))[:, None]
+        levels = Levels.of(x[:500], np.array([False]))
+        sizes.append((levels.followed(x[1000:], np.zeros(1), 0.01)[0][200:] ** 2).mean())
+    assert 0.6 <= np.median(sizes) <= 1.2
+
+
+def test_levels_keep_their_rate_on_later_rows():
+    rates = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([autoregression(4000, decay, rng) for decay in (0.0, 0.0, 0.5, 0.8, 0.9, 0.9)])
+        levels = Levels.of(X[:400], np.zeros(6, bool))
+        rates.append((_p_of_levels(levels, X[400:]) <= 0.05).mean() / 0.05)
+    assert 0.02 <= np.mean(rates) <= 1.0
+    assert np.mean(np.array(rates) > 2.0) <= 0.15
+
+
+def test_constant_columns_and_columns_that_are_not_followed_have_no_level(rng):
+    X = np.column_stack([np.full(100, 3.0), rng.standard_normal(100), np.cumsum(rng.standard_normal(100))])
+    drifts = np.array([False, False, True])
+    assert np.isfinite(Levels.of(X, drifts).unit).tolist() == [False, True, True]
+    assert np.isfinite(Levels.of(X, drifts, followed=False).unit).tolist() == [False, False, True]
+    assert Levels.of(X, drifts, followed=False).count == 1
+    assert Levels.of(X * 1e300, drifts).unit[1] == pytest.approx(1e300 * Levels.of(X, drifts).unit[1])
+
+
+def test_the_reference_distribution_is_normal_up_to_five_percent_and_has_an_exponential_tail():
+    for alpha in (0.5, 0.2, 0.1, 0.05):
+        assert reach_of(alpha) == pytest.approx(norm.isf(alpha), abs=1e-12)
+    steps = np.diff([reach_of(10.0**-k) for k in range(1, 7)])
+    assert_allclose(steps, steps[0])
+    assert reach_of(0.01) > norm.isf(0.01)
+
+
+@pytest.mark.parametrize("decay", [0.9, 0.98])
+def test_large_values_are_as_dependent_as_they_are_counted(decay):
+    """Cube roots of T2 of a slow and three fast components: the slow one keeps large values together for longer than a
+    normal process with the same autocorrelations would."""
+    noise = np.random.default_rng(0).standard_normal((400_200, 4))
+    slow = lfilter([np.sqrt(1 - decay**2)], [1.0, -decay], noise[:, 0])
+    values = np.cbrt(slow**2 + (noise[:, 1:] ** 2).sum(axis=1))[200:]
+    above, upper = values > np.quantile(values, 0.9), np.maximum(values - np.median(values), 0.0) ** 2
+    found = Dependence.of(values)
+    true = len(values) / (2000 * above.reshape(-1, 2000).mean(axis=1).var() / above.var())
+    assert 0.7 * true <= found.of_tail(0.1) / 0.1 <= 1.1 * true
+    assert found.effective <= 1.1 * len(values) / (2000 * upper.reshape(-1, 2000).mean(axis=1).var() / upper.var())

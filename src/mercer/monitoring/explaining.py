@@ -10,7 +10,6 @@ from mercer.arrays import Array
 from mercer.monitoring.contributions import reductions, smoothed_rows
 from mercer.monitoring.judging import StreamJudging
 from mercer.monitoring.lags import ages, with_lags
-from mercer.monitoring.levels import SHARE
 from mercer.monitoring.report import summary_of
 from mercer.monitoring.stream import filled
 from mercer.monitoring.times import starts_of
@@ -34,8 +33,8 @@ class Explaining(StreamJudging):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            The contributions, at least 0. Those of columns that drift are squared deviations in units of their limits.
-            Missing values contribute nothing.
+            The contributions, at least 0. To them the squared deviations of the levels in units of their limits are
+            added. Missing values contribute nothing.
 
         References
         ----------
@@ -61,8 +60,12 @@ class Explaining(StreamJudging):
         found[missing] = 0.0
         edges = [*np.flatnonzero(starts).tolist(), len(rows)]
         found = np.vstack([smoothed_rows(found[a:b], self._chart.weight) for a, b in pairwise(edges)])
-        found[:, self.drifting_] = self._levels.contributions(rows[:, self.drifting_], SHARE * self.alpha_)
-        return found
+        return found + np.vstack([self._of_levels(rows[a:b]) for a, b in pairwise(edges)])
+
+    def _of_levels(self, rows: Array) -> Array:
+        """Return the contributions to levels of rows without a gap in time, (n, d)."""
+        deviations, _ = self._levels.followed(rows, np.zeros(rows.shape[1]), self.alpha_)
+        return self._levels.contributions(deviations, self.alpha_)
 
     def _reductions(self, lagged: Array) -> Array:
         """Return by how much each variable can lower the index of rows with lags, (n, kept)."""

@@ -26,6 +26,7 @@ class Following(Explaining):
     """How a fitted monitor follows its process."""
 
     adapt: bool | int
+    levels: bool
     standardize: str | bool
     n_samples_seen_: int
     window_: int
@@ -102,10 +103,17 @@ class Following(Explaining):
         """Take a new model, and limits from the scores of the reference."""
         current = reference.rows.lagged[:, : len(self._kept)]
         scaled = Scaling.of(current, self.standardize)(current)
-        self._levels = Levels.of(reference.rows.others[reference.rows.learned])
+        self._levels = self._levels_of(reference.rows)
         self._reference, self._judge = reference, judge
         self._calibration = calibrated(reference.scores, scaled, judge.model, self._plan())
         self._open_book()
+
+    def _levels_of(self, rows: Rows) -> Levels:
+        """Return the levels of all columns."""
+        learned = np.empty((int(rows.learned.sum()), self.n_features_in_))
+        learned[:, self._kept] = rows.lagged[rows.learned, : len(self._kept)]
+        learned[:, self.drifting_] = rows.others[rows.learned]
+        return Levels.of(learned, self.drifting_, bool(self.levels))
 
     def _open_book(self) -> None:
         """Forget the limits for missing columns, after the model or its limits have changed."""
@@ -170,7 +178,7 @@ class Following(Explaining):
         """Fit the model to rows, and set the limits by models of parts of them."""
         fit = self._fitter()
         judge = judge_from(rows.lagged, fit, self.standardize)
-        self._renew(Reference.held_out(rows, fit, self._plan(), self._teller()), judge)
+        self._renew(Reference.held_out(rows, judge, fit, self._plan(), self._teller()), judge)
 
     def _teller(self) -> Told:
         """Return who is told which part of the rows was held out."""

@@ -1,56 +1,115 @@
-"""Levels of columns that drift: far from where they were, for so few independent values as there are.
+"""Levels of columns: is one far from where it was, for so few independent values as there are?
 
-The level of a slow column is known from few independent values, m of n. A future value of a stationary normal column
-is then Student distributed, with m - 1 degrees of freedom, around the mean and with the spread s (1 + 1 / m)^(1/2).
-With m near 1 hardly any value is unusual; with m = 10 one beyond five standard deviations is. Short records show too
-short autocorrelation times of slow columns, so half as many values are counted.
+Columns that vary around a level are followed by exponentially weighted means, with the weight w = .05 of a new row:
+small lasting shifts of one variable, which T2 and SPE of single rows do not show, move such a mean. With the variance
+s^2 and autocorrelations rho_k of n values, its variance is
+
+    s^2 w / (2 - w) (1 + 2 sum_k (1 - w)^k rho_k),
+
+and that of the distance from the mean of the values has another s^2 / m for m independent values. The distance in units
+of its spread is taken as Student distributed. Its degrees of freedom are those of a summed autocorrelation time,
+n / (2 W + 1) for lags up to W [sokal1997]. A row counts at most four standard deviations, so that one wild row does not
+move the mean for long.
+
+The level of a column that drifts is known from few independent values. Its rows themselves are judged: a future value
+of a stationary normal column is Student distributed, with m - 1 degrees of freedom, around the mean and with the spread
+s (1 + 1 / m)^(1/2). With m near 1 hardly any value is unusual; with m = 10 one beyond five standard deviations is.
+Short records show too short autocorrelation times of slow columns, so half as many values are counted as independent.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
+import numpy.typing as npt
+from scipy.special import stdtr, stdtrit
 
 from mercer.arrays import Array
-from mercer.outliers.dependence import correlation_times
+from mercer.outliers.dependence import autocorrelation, cut_of, summed_time
 
 SHARE = 0.1  # of the rate of false alarms that is left to levels
+_WEIGHT = 0.05  # of a new row
 _LEAST = 1.5  # independent values
 _TOO_SHORT = 2.0
+_WILD = 4.0  # standard deviations that a row counts at most
+_HELD = 2.0  # times its limit: a mean rises no higher, so that an alarm ends soon after its cause
+_USUAL = 1.64  # deviations that never have a p-value below `SHARE`
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Means and spreads of columns, and how many independent values they come from."""
+    """Means and spreads of columns, and how well they are known."""
 
-    mean: Array  # (c,)
-    unit: Array  # (c,)
-    freedom: Array  # (c,)
+    mean: Array  # (d,)
+    unit: Array  # (d,), spread of the followed value; infinity for columns that are not judged
+    freedom: Array  # (d,)
+    weight: Array  # (d,), of a new row in the followed value
+    reach: Array  # (d,), units that a row counts at most
 
     @classmethod
-    def of(cls, X: Array) -> "Levels":
-        """Return the levels of the columns of training rows, (n, c)."""
-        independent = np.maximum(len(X) / (_TOO_SHORT * correlation_times(X)), _LEAST) if X.shape[1] else np.empty(0)
-        size = np.abs(X).max(axis=0)
+    def of(cls, X: Array, drifting: npt.NDArray[np.bool_], followed: bool = True) -> "Levels":
+        """Return the levels of training rows, (n, d); columns that do not drift are judged only if followed."""
+        size = np.abs(X).max(axis=0, initial=0.0)
         size[size == 0] = 1.0
-        mean = (X / size).mean(axis=0) * size  # scaled first, so that huge values do not overflow
-        unit = ((X - mean) / size).std(axis=0) * size * np.sqrt(1.0 + 1.0 / independent)
-        return cls(mean, np.where(unit > 0, unit, 1.0), independent - 1.0)
+        mean = (X / size).mean(axis=0)  # scaled first, so that huge values do not overflow
+        spread, known = ((X / size) - mean).std(axis=0), [_known(*pair) for pair in zip(X.T, drifting, strict=True)]
+        relative, freedom = np.array(known).reshape(-1, 2).T
+        judged = (spread > 0) & (drifting | followed)
+        unit = np.where(judged, size * spread * relative, np.inf)
+        return cls(
+            mean * size, unit, freedom, np.where(drifting, 1.0, _WEIGHT), np.where(drifting, np.inf, _WILD / relative)
+        )
 
-    def p_values(self, X: Array) -> Array:
+    @property
+    def count(self) -> int:
+        """The number of columns that are judged."""
+        return int(np.isfinite(self.unit).sum())
+
+    def limits(self, alpha: float) -> Array:
+        """Return the deviations, in units, that a rate of false alarms for all levels together allows, (d,)."""
+        return np.asarray(-stdtrit(self.freedom, SHARE * alpha / (2.0 * max(self.count, 1))))
+
+    def followed(self, X: Array, start: Array, alpha: float) -> tuple[Array, Array]:
+        """Return the deviations of the followed values in units, (n, d), and where they end, (d,).
+
+        Missing values are not unusual, and leave the followed value as it is.
+        """
+        steps = self.weight * np.minimum(np.maximum((X - self.mean) / self.unit, -self.reach), self.reach)
+        most = _HELD * self.limits(alpha)
+        missing = np.asarray(np.isnan(X))
+        holes, found = set(np.flatnonzero(missing.any(axis=1)).tolist()), np.empty_like(steps)
+        keep, now = 1.0 - self.weight, start
+        for i, step in enumerate(steps):
+            after = keep * now + step
+            if i in holes:
+                after = np.where(missing[i], now, after)
+            found[i] = after
+            now = np.minimum(np.maximum(after, -most), most)
+        return np.where(missing, 0.0, found), np.asarray(now)
+
+    def p_values(self, deviations: Array) -> Array:
         """Return the p-value of the most unusual level of each row, (n,), with regard to the number of columns.
 
-        Missing values are not unusual.
+        Values of more than `SHARE` are given as 1.
         """
-        if not len(self.mean):
-            return np.ones(len(X))
-        each = 2.0 * t.sf(np.abs(self._deviations(X)), self.freedom)
-        return np.asarray(np.minimum(1.0, len(self.mean) * each.min(axis=1)))
+        sizes, each = np.abs(deviations), np.ones(deviations.shape)
+        row, column = np.nonzero(sizes >= _USUAL)
+        each[row, column] = 2.0 * self.count * stdtr(self.freedom[column], -sizes[row, column])
+        least = each.min(axis=1, initial=1.0)
+        return np.asarray(np.where(least > SHARE, 1.0, least))
 
-    def contributions(self, X: Array, alpha: float) -> Array:
-        """Return the squared deviations in units of their limits for a rate, (n, c)."""
-        reach = t.isf(alpha / (2.0 * max(len(self.mean), 1)), self.freedom)
-        return np.asarray((self._deviations(X) / reach) ** 2)
+    def contributions(self, deviations: Array, alpha: float) -> Array:
+        """Return the squared deviations in units of their limits for a rate, (n, d)."""
+        return np.asarray((deviations / self.limits(alpha)) ** 2)
 
-    def _deviations(self, X: Array) -> Array:
-        return np.nan_to_num((X - self.mean) / self.unit, nan=0.0)
+
+def _known(column: Array, drifts: bool) -> tuple[float, float]:
+    """Return the spread of the followed value relative to that of the column, and the degrees of freedom."""
+    n, rho = len(column), autocorrelation(column)
+    rho = rho[1 : cut_of(rho)]
+    independent = max(n / (_TOO_SHORT * summed_time(rho, n)), _LEAST)
+    if drifts:
+        return float(np.sqrt(1.0 + 1.0 / independent)), independent - 1.0
+    fading = (1.0 - _WEIGHT) ** np.arange(1, len(rho) + 1)
+    smoothed = min(_WEIGHT / (2.0 - _WEIGHT) * summed_time(fading * rho, n), 1.0)
+    variance = smoothed / (1.0 - 1.0 / independent) + 1.0 / independent
+    return float(np.sqrt(variance)), max(n / (2 * len(rho) + 1), 1.0)

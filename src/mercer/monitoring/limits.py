@@ -5,12 +5,17 @@ the limit for a rate alpha are mixed:
 
 - the tail: a generalised Pareto distribution of what exceeds the largest tenth [pickands1975], its shape from
   probability-weighted moments [hosking1987], drawn towards -0.1, that of a normal distribution at these levels;
-- the normal distribution with the median and the upper half's spread, which uses all values.
+- the median and the spread of the upper half, which use all values: that of a normal distribution up to its 5 % point,
+  and beyond it an exponential tail, since smoothed quadratic forms have heavier tails than a normal distribution.
 
 With k independent values in the tail, the tail has the weight k / (k + 10). To the mixture, a multiple of its
 standard error is added: the Student quantile of `confidence`. Its degrees of freedom are those of the standard error,
 which is estimated too: an autocorrelation time that is summed up to lag W has the relative variance 2 (2 W + 1) / n
 [sokal1997], as a variance with n / (2 W + 1) degrees of freedom.
+
+Large values come together for longer than those of a normal process with the same autocorrelations: the slowest of the
+components that make up T2 and SPE is far from its centre then. The time of squares of the upper half is therefore taken
+to be that of the values, and the time of the tail the mean of that of a normal process and that of the values.
 
 The distance from the median is that of a future value. With m independent values it is (1 + 1 / m)^(1/2) times the true
 spread, and the spread of the values themselves is (1 - 1 / m)^(1/2) times the true one.
@@ -31,12 +36,17 @@ _SHAPE, _SHAPE_SPREAD, _SHAPE_RANGE = -0.1, 0.15, (-0.4, 0.6)  # what is known o
 _SHAPE_VARIANCE = 1.5  # of the estimated shape, times the number of independent values in the tail
 _HALF = 10.0  # independent values in the tail that count as much as the normal distribution
 _MEDIAN = 0.5 * np.pi  # variance of a median, times n, for a normal distribution of variance 1
+_STRAIGHT = 0.1  # from this rate on the reference distribution has an exponential tail
+_AT, _SLOPE = (
+    float(-ndtri(0.1)),
+    float(ndtri(0.1) - ndtri(0.05)) / float(np.log(2.0)),
+)  # which meets the normal 5 % point
 _LEVELS = np.concatenate([np.logspace(-12, -2, 101)[:-1], np.logspace(-2, np.log10(0.5), 50)])
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """Autocorrelation times of a series of n values: of the values, their squares, and large values."""
+    """Autocorrelation times of a series of n values: of the values, and of large values."""
 
     n: int
     rho: Array  # (k,), autocorrelations that count, from lag 1
@@ -67,15 +77,11 @@ class Dependence:
         """The spread of a future value around the mean of the values, in units of their own spread."""
         return float(np.sqrt((self.effective + 1.0) / (self.effective - 1.0)))
 
-    @cached_property
-    def of_squares(self) -> float:
-        """The effective number of squared values."""
-        return self.n / (self._factor * summed_time(self.rho**2, self.n))
-
     def of_tail(self, share: float) -> float:
         """Return the effective number of values in the tail that has this share of all, at least 1/2."""
-        time = summed_time(exceedance_correlation(self.rho, share), self.n)
-        return max(share * self.n / (self._factor * time), 0.5)
+        of_normal = summed_time(exceedance_correlation(self.rho, share), self.n)
+        time = self._factor * 0.5 * (of_normal + summed_time(self.rho, self.n))
+        return max(share * self.n / time, 0.5)
 
 
 @dataclass(frozen=True)
@@ -129,10 +135,10 @@ class UpperLimit:
         """Return the limit for a rate."""
         tail = self._tail(max(_TAIL, min(_WIDEST, 2.0 * alpha)))
         limit, error = tail.limit(alpha)
-        normal, normal_error = self._normal(alpha)
+        usual, usual_error = self._usual(alpha)
         weight = tail.count / (tail.count + _HALF)
-        error = weight * error + (1.0 - weight) * normal_error
-        (middle, _), mixed = self._upper_half, weight * limit + (1.0 - weight) * normal
+        error = weight * error + (1.0 - weight) * usual_error
+        (middle, _), mixed = self._upper_half, weight * limit + (1.0 - weight) * usual
         return middle + self.dependence.widening * (mixed - middle + self._quantile * error)
 
     def _tail(self, share: float) -> Tail:
@@ -142,10 +148,10 @@ class UpperLimit:
     def _usual_tail(self) -> Tail:
         return Tail.of(self.values, _TAIL, self.dependence)
 
-    def _normal(self, alpha: float) -> tuple[float, float]:
-        """Return the limit by a normal distribution with the median and upper spread of the values, and its error."""
-        (middle, spread), reach = self._upper_half, -float(ndtri(alpha))
-        error = spread * np.sqrt(_MEDIAN / self.dependence.effective + reach**2 / self.dependence.of_squares)
+    def _usual(self, alpha: float) -> tuple[float, float]:
+        """Return the limit by the reference distribution with the median and upper spread of the values, its error."""
+        (middle, spread), reach = self._upper_half, reach_of(alpha)
+        error = spread * np.sqrt((_MEDIAN + reach**2) / self.dependence.effective)
         return middle + reach * spread, float(error)
 
     @cached_property
@@ -157,6 +163,14 @@ class UpperLimit:
     @cached_property
     def _quantile(self) -> float:
         return float(stdtrit(self.dependence.freedom, self.confidence))
+
+
+def reach_of(alpha: float) -> float:
+    """Return the distance from the median that a share alpha exceeds by the reference distribution, in upper spreads.
+
+    Beyond the largest tenth it rises with log(1 / alpha), through the 10 % and the 5 % point of a normal distribution.
+    """
+    return float(-ndtri(alpha)) if alpha >= _STRAIGHT else _AT + _SLOPE * float(np.log(_STRAIGHT / alpha))
 
 
 @dataclass(frozen=True, eq=False)

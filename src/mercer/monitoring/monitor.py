@@ -24,7 +24,7 @@ from mercer.monitoring.rates import pair_of, rate_of
 from mercer.monitoring.reference import Rows, Told
 from mercer.monitoring.sensors import Sensors
 from mercer.monitoring.times import starts_of, times_of, typical_step
-from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared
+from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared, require_rows
 from mercer.outliers.folds import gap_of
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
@@ -74,9 +74,11 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         What is done with columns whose level is hardly known from the training rows: those with fewer than 20
         independent values for which a unit root is not rejected at 10 %, and those with fewer than 5 for which it is
         not rejected at 1 % (augmented Dickey-Fuller test); see `drifting_`. "auto": they are left out of T2 and SPE,
-        and raise an alarm of their own kind ("level") where they are further from their mean than so few independent
-        values explain; a tenth of alpha is left to these alarms. If all columns are of this kind, all are kept. "keep":
-        all columns are used.
+        and raise an alarm ("level") where they are further from their mean than so few independent values explain. If
+        all columns are of this kind, all are kept. "keep": all columns are used.
+    levels : bool, default=True
+        Whether the slow mean of every other column (weight .05 of a new row), too, raises an alarm ("level") where it
+        is further from the mean of the training rows than these explain. A tenth of alpha is left to all levels.
     adapt : bool or int, default=False
         Whether model and limits follow slow drift: they are then those of the last rows of the stream that raised no
         alarm, as many as there were training rows. An int, at least 10, is the number of these rows. Rows with an
@@ -174,6 +176,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         "smoothing": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
         "persist": [Interval(Integral, 1, None, closed="left"), tuple],
         "drifting": [StrOptions({"auto", "keep"})],
+        "levels": ["boolean"],
         "adapt": ["boolean", Interval(Integral, LEAST_ROWS, None, closed="left")],
         "gap": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
@@ -196,6 +199,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         smoothing: float | str = "auto",
         persist: int | tuple[int, int] = 1,
         drifting: str = "auto",
+        levels: bool = True,
         adapt: bool | int = False,
         gap: int | str = "auto",
         n_folds: int = 10,
@@ -213,6 +217,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         self.smoothing = smoothing
         self.persist = persist
         self.drifting = drifting
+        self.levels = levels
         self.adapt = adapt
         self.gap = gap
         self.n_folds = n_folds
@@ -256,7 +261,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         rng = generator(self.random_state)
         self._sensors = Sensors.of(table, starts_of(times, self._longest, len(table)))
         training = prepared(table, times, self._longest)
-        self._require_rows(len(training.rows), table, 0)
+        require_rows(len(training.rows), table, 0, self._names())
         if len(training.rows) < len(table):
             warnings.warn(f"{missing_in_words(table, self._names())} and are left out.", UserWarning, stacklevel=3)
         self.drifting_ = self._drifting(training.rows)
@@ -264,7 +269,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         scaled = Scaling.of(rows, self.standardize)(rows)
         self.lags_ = lags_left(scaled, training.starts) if isinstance(self.lags, str) else int(self.lags)
         known, lagged = training.lagged(self._kept, self.lags_)
-        self._require_rows(len(known), table, self.lags_)
+        require_rows(len(known), table, self.lags_, self._names())
         pair_of(self.persist, len(known))
         self.gap_ = self.lags_ + gap_of(rows) if isinstance(self.gap, str) else int(self.gap)
         self.window_ = len(known) if isinstance(self.adapt, bool) else int(self.adapt)
@@ -322,16 +327,6 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     def _drifting(self, X: Array) -> npt.NDArray[np.bool_]:
         found = wandering(X) if self.drifting == "auto" else np.zeros(X.shape[1], bool)
         return np.zeros_like(found) if found.all() else found
-
-    def _require_rows(self, known: int, X: Array, lags: int) -> None:
-        if known >= LEAST_ROWS:
-            return
-        beside = f" with {lags} previous rows beside them" if lags else ""
-        missing = f" {missing_in_words(X, self._names())}: drop these columns." if np.isnan(X).any() else ""
-        raise ValueError(
-            f"{type(self).__name__} needs at least {LEAST_ROWS} rows{beside}; got {known} (n_samples = {len(X)})."
-            f"{missing}"
-        )
 
     # -- scikit-learn and files ----------------------------------------------------------------------------------
 

@@ -3,6 +3,12 @@
 Every row has an owner: the number of the model that judged it. For training rows these are the models of the other
 parts of the rows; for rows of a stream, the model that was in use when the row arrived. Limits for rows with missing
 columns come from the same rows and models, with these columns left out.
+
+A model of fewer rows has larger scores for rows that it did not learn from. With the mean score of such rows s_out and
+that of learned rows s_in, the excess s_out - s_in falls as 1 / n. So the scores of the models of parts, which learn
+from m of n rows, are brought to the level of the model of all rows by the factor
+
+    (s_in(n) + (s_out(m) - s_in(m)) m / n) / s_out(m).
 """
 
 from collections.abc import Callable, Iterator
@@ -19,6 +25,17 @@ from mercer.outliers.folds import contiguous_folds
 from mercer.outliers.panel import Judge
 
 Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class PartialJudge(Judge):
+    """A judge that learned from fewer rows than the one it stands for, whose level its statistics have."""
+
+    factors: Array  # (2,), of T2 and SPE
+
+    def __call__(self, X: Array) -> Array:
+        """Return T2 and SPE of every row, (n, 2)."""
+        return super().__call__(X) * self.factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +76,21 @@ class Reference:
     gap: int  # rows between what a model judges and what it learns from
 
     @classmethod
-    def held_out(cls, rows: Rows, fit: Fitter, plan: Plan, told: Told) -> "Reference":
-        """Return the reference of rows that are judged by models of rows that are not near them in time."""
+    def held_out(cls, rows: Rows, whole: Judge, fit: Fitter, plan: Plan, told: Told) -> "Reference":
+        """Return the reference of rows judged by models of rows that are not near them in time; whole knows all."""
         scores, owner, judges = np.empty((len(rows), 2)), np.zeros(len(rows), np.int64), []
-        n_folds = min(plan.n_folds, len(rows))
+        n_folds, inside, sizes = min(plan.n_folds, len(rows)), [], []
         for number, (held, learned) in enumerate(_folds(rows.segment, n_folds, plan.gap)):
             judge = judge_from(rows.lagged[learned], fit, plan.standardize)
             scores[held], owner[held] = judge(rows.lagged[held]), number
+            inside.append(judge(rows.lagged[learned]).mean(axis=0))
+            sizes.append(len(learned))
             judges.append(judge)
             told(number + 1, n_folds)
-        return cls(rows, scores, owner, tuple(judges), plan.gap)
+        share = float(np.mean(sizes)) / len(rows)
+        factors = _factors(scores.mean(axis=0), np.mean(inside, axis=0), whole(rows.lagged).mean(axis=0), share)
+        partial = tuple(PartialJudge(judge.scaling, judge.model, factors) for judge in judges)
+        return cls(rows, scores * factors, owner, partial, plan.gap)
 
     @property
     def noise(self) -> float:
@@ -108,6 +130,15 @@ class Reference:
             owner=owner,
             judges=tuple(judges[number] for number in used.tolist()),
         )
+
+
+def _factors(outside: Array, inside: Array, inside_all: Array, share: float) -> Array:
+    """Return the factors for T2 and SPE, (2,), from mean scores; share is that of the rows that models of parts know.
+
+    They are at most 1, and 1 where nothing is larger outside.
+    """
+    expected = inside_all + np.maximum(outside - inside, 0.0) * share
+    return np.asarray(np.minimum(np.divide(expected, outside, out=np.ones(2), where=outside > expected), 1.0))
 
 
 def _folds(segment: IntArray, n_folds: int, gap: int) -> Iterator[tuple[IntArray, IntArray]]:

@@ -12,7 +12,7 @@ from mercer.monitoring.choice import Choice
 from mercer.monitoring.drift import Evidence
 from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Limits
-from mercer.monitoring.reference import Reference, Rows
+from mercer.monitoring.reference import PartialJudge, Reference, Rows
 from mercer.monitoring.sensors import Runs, Sensors
 from mercer.monitoring.split import SplitModel
 from mercer.monitoring.stream import Memory
@@ -27,8 +27,8 @@ _PARTS = ("_calibration", "_judge", "_levels", "_memory", "_recipe", "_reference
 _KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        Calibration, Candidate, Chart, Choice, Evidence, Judge, Levels, Limits, Memory, Reference, Rows, Runs, Scaling,
-        ScoreModel, Seen, Sensors, SplitModel, Waiting,
+        Calibration, Candidate, Chart, Choice, Evidence, Judge, Levels, Limits, Memory, PartialJudge, Reference, Rows,
+        Runs, Scaling, ScoreModel, Seen, Sensors, SplitModel, Waiting,
     )
 }  # fmt: skip
 

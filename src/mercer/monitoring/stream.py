@@ -32,13 +32,15 @@ class Memory:
     recent: Array  # (at most m - 1, 2): what decided, by T2 or SPE and by levels, for alarms that need several rows
     runs: Runs  # of equal and of missing values
     evidence: Evidence  # that the model no longer fits
+    levels: Array  # (d,): followed deviations of the columns from their levels
     count: int = 0  # rows so far
     time: int | None = None  # of the last row, in nanoseconds
 
     @classmethod
     def fresh(cls, d: int, kept: int, spacing: int) -> "Memory":
         """Return the memory of a stream of d columns, of which the model takes some, before the first row."""
-        return cls(np.empty((0, kept)), np.zeros(2), np.empty((0, 2)), Runs.none(d), Evidence.none(spacing))
+        evidence = Evidence.none(spacing)
+        return cls(np.empty((0, kept)), np.zeros(2), np.empty((0, 2)), Runs.none(d), evidence, np.zeros(d))
 
     def restarted(self) -> "Memory":
         """Return the memory after a gap in time: only the number of rows and the evidence are kept."""
@@ -46,7 +48,7 @@ class Memory:
 
     def unsmoothed(self) -> "Memory":
         """Return the memory without what earlier values left in smoothed ones and in alarms that need several rows."""
-        return replace(self, smoothed=np.zeros(2), recent=self.recent[:0])
+        return replace(self, smoothed=np.zeros(2), recent=self.recent[:0], levels=np.zeros_like(self.levels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class Course:
     sensors: Sensors
     names: list[str]  # of the columns
     kept: IntArray  # the columns that are judged by the model
-    others: IntArray  # the columns that drift, which are judged by their levels
+    others: IntArray  # the columns that drift, which are judged by their levels only
     alpha: float
     lags: int
     spacing: int  # rows between two looks at p-values for drift
@@ -66,7 +68,7 @@ class Course:
     @property
     def model_share(self) -> float:
         """The share of the rate of false alarms that T2 and SPE have; levels have the rest."""
-        return 1.0 - SHARE if len(self.others) else 1.0
+        return 1.0 - SHARE if self.levels.count else 1.0
 
     def segment(self, X: Array, memory: Memory) -> tuple[dict[str, Any], Seen, Memory]:
         """Return the columns of the verdicts for rows without a gap in time, what was seen, and the memory after."""
@@ -84,7 +86,8 @@ class Course:
         for at, pattern in patterns:
             comparable[at] = chart.unit * limits.equivalent(smoothed[at] / pattern.chart.unit, pattern.limits)
         deciding = np.where(known, chart.decisive(comparable), -np.inf)
-        values = np.column_stack([deciding, -self.levels.p_values(watched[:, self.others])])
+        deviations, levels = self.levels.followed(watched, memory.levels, self.alpha)
+        values = np.column_stack([deciding, -self.levels.p_values(deviations)])
         p = self._p_values(values, memory.recent)
         shown = np.where(known[:, None], chart.as_scores(comparable), np.nan)
         cause = np.where(p[:, 1] < p[:, 0], len(STATISTICS), chart.deciding(comparable))
@@ -92,7 +95,7 @@ class Course:
         columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": p.min(axis=1), "alarm": which != "", "which": which}
         seen = Seen(lagged, watched[:, self.others], scores, columns["p"], columns["p"] <= self.alpha)
         evidence = memory.evidence.after(p[:, 0], known, self.spacing, memory.count)
-        after = replace(self._after(rows, smoothed, values, memory), runs=runs, evidence=evidence)
+        after = replace(self._after(rows, smoothed, values, memory), runs=runs, evidence=evidence, levels=levels)
         return columns, seen, after
 
     def _p_values(self, values: Array, recent: Array) -> Array:
@@ -101,7 +104,7 @@ class Course:
         lasting = kth_largest(values[:, 0], k, m, recent[:, 0])
         of_model = self.book.calibration.limits.p_values(lasting) / self.model_share
         of_levels = np.ones(len(values))
-        if len(self.others):
+        if self.levels.count:
             of_levels = np.minimum(-kth_largest(values[:, 1], k, m, recent[:, 1]) / SHARE, 1.0)
         return np.minimum(np.column_stack([of_model, of_levels]), 1.0)
 

@@ -42,3 +42,14 @@ def missing_in_words(X: Array, names: list[str]) -> str:
     worst = [j for j in np.argsort(-counts, kind="stable")[:_NAMED].tolist() if counts[j]]
     where = ", ".join(f"{names[j]}: {counts[j]}" for j in worst)
     return f"{int((~complete(X)).sum())} of {len(X)} training rows hold NaN ({where})"
+
+
+def require_rows(known: int, X: Array, lags: int, names: list[str]) -> None:
+    """Refuse training rows of which too few are known, with all their lags."""
+    if known >= LEAST_ROWS:
+        return
+    beside = f" with {lags} previous rows beside them" if lags else ""
+    missing = f" {missing_in_words(X, names)}: drop these columns." if np.isnan(X).any() else ""
+    raise ValueError(
+        f"ProcessMonitor needs at least {LEAST_ROWS} rows{beside}; got {known} (n_samples = {len(X)}).{missing}"
+    )
