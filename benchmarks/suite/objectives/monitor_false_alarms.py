@@ -1,6 +1,6 @@
 """Whether the rate of false alarms of a process is the one asked for: normal continuations of simulated processes."""
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,12 @@ from benchmarks.suite.processes import PROCESSES
 
 SEEDS = range(5000, 5020)  # not used to choose any rule
 CONTINUED = 20_000  # a rate of 1 % of rows that depend on each other is not known from a few thousand
-MOST = 2000  # training rows
 LEVELS = (0.01, 0.05)
 
 
 def runs(name: str, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(one[:n], one[n : n + CONTINUED]) for one in simulated(name)]
-
-
-@lru_cache(maxsize=1)  # the data sets of one process follow each other
-def simulated(name: str) -> list[np.ndarray]:
-    return [PROCESSES[name](MOST + CONTINUED, seed) for seed in SEEDS]
+    rows = [PROCESSES[name](n + CONTINUED, seed) for seed in SEEDS]
+    return [(one[:n], one[n:]) for one in rows]
 
 
 def rates(fit: Fit, given: list[tuple[np.ndarray, np.ndarray]]) -> Any:
