@@ -39,8 +39,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     alarms. Here, rows are scored by models of rows that are not near them in time, the effective number of rows is
     estimated, and limits have room for what so many rows leave unknown. T2 tells how far from the centre a row lies
     along the main components, which hold nine tenths of the variance, and SPE how far it lies in all other directions,
-    each in units of its own spread [hawkins1974]_. Slow means of the columns show small lasting shifts. Kernel and width
-    are chosen from the normal rows, by faults that are pretended on them.
+    each in units of its own spread [hawkins1974]_. Slow means of the columns show small lasting shifts. Kernel and
+    width are chosen from the normal rows, by faults that are pretended on them.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Verdicts:
     alarm : ndarray of bool of shape (n_samples,)
         Whether the row raises an alarm, by its p-value or by a sensor that is missing or frozen for long.
     which : ndarray of str of shape (n_samples,)
-        What raises the alarm: "t2", "spe", or "level" for the level of a column; "missing: NAMES" or "frozen: NAMES" for
+        What raises the alarm: "t2", "spe", or "level" for that of a column; "missing: NAMES" or "frozen: NAMES" for
         sensors, also after a statistic and "; ". Empty where there is no alarm.
 
     See Also
