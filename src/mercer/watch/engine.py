@@ -185,8 +185,11 @@ class Engine:
         changes = self.tracker.follow(rows.times, found.p, found.alarm)
         around = np.vstack([self.recent, rows.values]) if changes and len(self.recent) else rows.values
         offset = len(around) - len(rows)
+        opened = {change.row for change in changes if change.kind == "opened"}
         for change in changes:
-            if change.kind == "explained":
+            # the level of a column stays away for some rows after the cause has ended: these rows explain nothing
+            only_level = found.which[change.row] == "level" and change.row not in opened
+            if change.kind == "explained" and not only_level:
                 last = offset + change.row + 1
                 some = around[max(0, last - EXPLAINED) : last]
                 step.explained[change.number] = self.judge.explain(some, str(found.which[change.row]))
