@@ -31,6 +31,7 @@ extensions = [
     "extensions.reference",
     "extensions.command_line",
     "extensions.papers",
+    "extensions.descriptions",
 ]
 if os.environ.get("MERCER_INTERSPHINX"):  # needs a network
     extensions.append("sphinx.ext.intersphinx")
@@ -92,6 +93,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("mercer",),
     "reference_url": {"mercer": None},
+    "image_srcset": ["2x"],
     "image_scrapers": ("extensions.figures.save_figures",),
     "within_subsection_order": "FileNameSortKey",
     "thumbnail_size": (640, 420),

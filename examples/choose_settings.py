@@ -31,9 +31,9 @@ def main(path: str) -> None:
         left = ((cleaned - truth) ** 2).sum() / ((new - truth) ** 2).sum()
         rows[f"{name}: {left:.0%} of the error left"] = cleaned[:_SHOWN]
     figure = plots.image_grid({"without noise": truth[:_SHOWN], **rows}, (8, 8), size=0.5)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=200)
     beside = Path(path).with_name(f"{Path(path).stem}_choice.png")
-    found.plot().savefig(beside, dpi=100, bbox_inches="tight")
+    found.plot().savefig(beside, dpi=200, bbox_inches="tight")
 
 
 if __name__ == "__main__":

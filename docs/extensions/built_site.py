@@ -1,4 +1,5 @@
-"""Checks of the built site: links and anchors exist, nothing is fetched from a network, search finds the usual words.
+"""Checks of the built site: links and anchors exist, nothing is fetched from a network, search finds the usual words,
+every page has a title of its own and a description.
 
 Run as `python docs/extensions/built_site.py build/site`.
 """
@@ -21,18 +22,22 @@ _IN_STYLES = re.compile(r"@import\s+[\"']?(?:https?:)?//|url\(\s*[\"']?(?:https?
 
 
 class Page(HTMLParser):
-    """The ids of a page, where its links lead, and what it fetches."""
+    """The ids of a page, its title and description, where its links lead, and what it fetches."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.fetched: list[str] = []
+        self.title, self.description, self._in_title = "", "", False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what one tag tells."""
         values = {name: value or "" for name, value in attrs}
+        self._in_title = tag == "title" and not self.title
+        if tag == "meta" and values.get("name") == "description":
+            self.description = values.get("content", "")
         self.ids |= {values[name] for name in ("id", "name") if values.get(name)}
         if tag == "a" and values.get("href"):
             self.links.append(values["href"])
@@ -40,6 +45,11 @@ class Page(HTMLParser):
         source = values.get("href" if loads else _FETCHED.get(tag, ""), "")
         self.fetched += [source] if source else []
         self.fetched += [part.split()[0] for part in values.get("srcset", "").split(",") if part.strip()]
+
+    def handle_data(self, data: str) -> None:
+        """Note the title."""
+        if self._in_title:
+            self.title, self._in_title = " ".join(data.split()), False
 
 
 def problems(folder: Path) -> Iterator[str]:
@@ -53,12 +63,24 @@ def problems(folder: Path) -> Iterator[str]:
         yield from (f"{where} fetches {source}" for source in page.fetched if _REMOTE.match(source))
         yield from (f"{where} shows {s}, which is missing" for s in page.fetched if _missing(path, s))
         yield from (f"{where} links to {link}, which is missing" for link in page.links if _broken(path, link, pages))
+    yield from _unnamed(folder, pages)
     for path in folder.rglob("*.css"):
         if _IN_STYLES.search(path.read_text()):
             yield f"{path.relative_to(folder)} fetches something from a network"
     found = index_terms(folder)
     stem = snowballstemmer.stemmer("english").stemWord
     yield from (f"search does not find {word!r}" for word in WANTED if stem(word) not in found)
+
+
+def _unnamed(folder: Path, pages: dict[Path, Page]) -> Iterator[str]:
+    """Yield pages without a description, and those whose title is that of another page."""
+    first: dict[str, Path] = {}
+    for path, page in pages.items():
+        where = path.relative_to(folder)
+        if not page.description:
+            yield f"{where} has no description"
+        if first.setdefault(page.title, where) is not where:
+            yield f"{where} has the title of {first[page.title]}: {page.title!r}"
 
 
 def _missing(path: Path, link: str) -> bool:

@@ -185,7 +185,7 @@ def main(folder: str) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, draw in PICTURES.items():
         drawn = BytesIO()
-        draw().savefig(drawn, dpi=150, bbox_inches="tight")
+        draw().savefig(drawn, dpi=220, bbox_inches="tight")
         few = Image.open(drawn).convert("RGB").quantize(_COLOURS_OF_A_FILE, dither=Image.Dither.NONE)
         few.save(Path(folder) / f"{name}.png", optimize=True)
 

@@ -11,7 +11,7 @@ from sklearn.decomposition import KernelPCA as PeerKernelPCA
 
 from mercer import KernelPCA
 from mercer.errors import MissingExtraError
-from mercer.kernels import RBF, Precomputed
+from mercer.kernels import RBF, Kernel, Precomputed
 from mercer.kernels.resolve import KernelSpec, resolve_kernel
 from textbook import kernel_pca as naive
 
@@ -193,3 +193,13 @@ def test_without_pywavelets_the_error_says_how_to_get_it(monkeypatch, rng):
     monkeypatch.delitem(sys.modules, "mercer.kernels.wavelet", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'mercer\[wavelet\]'"):
         KernelPCA(2, kernel="wavelet").fit(rng.standard_normal((6, 8)))
+
+
+def test_a_kernel_class_that_lacks_a_method_is_told_which():
+    class Half(Kernel):
+        """A kernel without `block` and `diagonal`."""
+
+    with pytest.raises(NotImplementedError, match=r"The kernel Half needs a method block\(A, B, out\)"):
+        Half()(np.ones((2, 1)))
+    with pytest.raises(NotImplementedError, match=r"The kernel Half needs a method diagonal\(X\)"):
+        Half().diagonal(np.ones((2, 1)))

@@ -29,12 +29,25 @@ def png(figure) -> bytes:
 
 @pytest.mark.parametrize("y", [None, np.arange(40) % 3, np.linspace(0, 1, 40)])
 def test_scores_draw_every_row(y):
-    figure = plots.scores(MODEL, X, y, components=(1, 2))
+    figure = plots.scores(MODEL, X, y, components=(1, 3))
     axes = figure.axes[0]
     assert sum(len(points.get_offsets()) for points in axes.collections) == 40
     assert axes.get_xlabel() == "component 1"
-    assert axes.get_ylabel() == "component 2"
+    assert axes.get_ylabel() == "component 3"
     assert png(figure).startswith(b"\x89PNG")
+
+
+def test_scores_count_components_from_one():
+    points = plots.scores(MODEL, X).axes[0].collections[0].get_offsets()
+    np.testing.assert_array_equal(points, X[:, :2])
+    points = plots.scores(MODEL, X, components=(3, 1)).axes[0].collections[0].get_offsets()
+    np.testing.assert_array_equal(points, X[:, [2, 0]])
+
+
+@pytest.mark.parametrize("components", [(0, 1), (2, 4), (-1, 1)])
+def test_scores_refuse_components_that_do_not_exist(components):
+    with pytest.raises(ValueError, match="from 1, the first component, to 3, the last one; got"):
+        plots.scores(MODEL, X, components=components)
 
 
 def test_each_class_has_its_name_written():
@@ -45,6 +58,7 @@ def test_each_class_has_its_name_written():
 def test_the_spectrum_shows_the_shares_and_their_sum():
     figure = plots.spectrum(MODEL)
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), [0.5, 0.2, 0.1])
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), [1, 2, 3])
     assert figure.axes[0].get_title(loc="left") == "3 components hold 80% of the variance"
 
 

@@ -9,7 +9,11 @@ from site_parts import extension
 pytest.importorskip("snowballstemmer")
 built_site = extension("built_site")
 
-_GOOD = '<h1 id="top">Page</h1><a href="#top">top</a><a href="https://example.org">away</a><img src="a.png">'
+_HEAD = '<title>{}</title><meta name="description" content="About it.">'
+_GOOD = (
+    _HEAD.format("Page")
+    + '<h1 id="top">Page</h1><a href="#top">top</a><a href="https://example.org">away</a><img src="a.png">'
+)
 
 
 @pytest.fixture
@@ -51,3 +55,14 @@ def test_a_style_that_fetches_and_a_word_that_is_not_found(folder):
     assert len(found) == 2
     assert "x.css" in found[0]
     assert "outlier" in found[1]
+
+
+def test_pages_without_a_title_of_their_own_or_a_description_are_found(folder):
+    (folder / "other.html").write_text(_HEAD.format("Another"))
+    assert list(built_site.problems(folder)) == []
+    (folder / "same.html").write_text(_HEAD.format("Page"))
+    (folder / "silent.html").write_text("<title>Silent</title>")
+    assert list(built_site.problems(folder)) == [
+        "same.html has the title of index.html: 'Page'",
+        "silent.html has no description",
+    ]

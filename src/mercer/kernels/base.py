@@ -116,7 +116,7 @@ class Kernel:
         out : ndarray of shape (n_rows_of_A, n_rows_of_B)
             The array to write to.
         """
-        raise NotImplementedError
+        raise NotImplementedError(_missing(self, "block(A, B, out)", "writes the kernel values into `out`"))
 
     def diagonal(self, X: Points) -> Array:
         """Return k(x, x) for every row.
@@ -131,7 +131,7 @@ class Kernel:
         ndarray of shape (n_samples,)
             The values, in float64.
         """
-        raise NotImplementedError
+        raise NotImplementedError(_missing(self, "diagonal(X)", "returns k(x, x) for every row"))
 
     def __call__(self, X: Points, Y: Points | None = None) -> Array:
         """Return the whole kernel matrix; for more than a few thousand rows use an estimator, which works in tiles.
@@ -173,3 +173,8 @@ def squared_norms(X: Points) -> Array:
         return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1)).ravel()
     squares: Array = np.einsum("ij,ij->i", X, X, dtype=np.float64)
     return squares
+
+
+def _missing(kernel: Kernel, method: str, purpose: str) -> str:
+    """Return the text of the error for a kernel class that lacks a method."""
+    return f"The kernel {type(kernel).__name__} needs a method {method}, which {purpose}."

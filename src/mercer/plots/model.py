@@ -18,7 +18,7 @@ def scores(
     X: Any,
     y: npt.ArrayLike | None = None,
     *,
-    components: tuple[int, int] = (0, 1),
+    components: tuple[int, int] = (1, 2),
     figure: "Figure | None" = None,
 ) -> "Figure":
     """Draw the rows by their scores on two components, coloured by class or by value.
@@ -32,8 +32,8 @@ def scores(
     y : array-like of shape (n_samples,) or None, default=None
         A class or a number per row, shown by colour. Up to ten different values are drawn as classes, each with its
         name; more are drawn on a colour scale. None: one colour for all rows.
-    components : tuple of two int, default=(0, 1)
-        The components on the horizontal and on the vertical axis, counted from 0.
+    components : tuple of two int, default=(1, 2)
+        The components on the horizontal and on the vertical axis. The first component is number 1.
     figure : matplotlib.figure.Figure or None, default=None
         The figure to draw in. None: a new one, which needs no display.
 
@@ -55,11 +55,11 @@ def scores(
     >>> model = mercer.KernelPCA(3, kernel="rbf").fit(X)
     >>> figure = mercer.plots.scores(model, X, X[:, 0] > 0)
     >>> figure.axes[0].get_xlabel()
-    'component 0'
+    'component 1'
     """
+    projected = _two_columns(np.asarray(estimator.transform(X)), components)
     figure = canvas(figure, 5, 4)
     first, second = components
-    projected = np.asarray(estimator.transform(X))[:, [first, second]]
     axes = plain_axes(figure, f"{len(projected):,} rows by two components", f"component {first}", f"component {second}")
     if y is None:
         axes.scatter(*projected.T, s=8, alpha=0.7, color=ACCENT, linewidths=0)
@@ -71,6 +71,17 @@ def scores(
     else:
         figure.colorbar(axes.scatter(*projected.T, s=8, c=labels, linewidths=0), ax=axes)
     return figure
+
+
+def _two_columns(projected: Any, components: tuple[int, int]) -> Any:
+    """Return the scores of two components, which are counted from 1."""
+    count = projected.shape[1]
+    wrong = [number for number in components if not 1 <= number <= count]
+    if wrong:
+        raise ValueError(
+            f"components must be numbers from 1, the first component, to {count}, the last one; got {wrong[0]}."
+        )
+    return projected[:, [number - 1 for number in components]]
 
 
 def _by_class(axes: Any, projected: Any, labels: Any, classes: Any) -> None:
@@ -129,7 +140,7 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     sums = np.cumsum(shares)
     title = f"{len(shares)} components hold {sums[-1]:.0%} of the variance"
     axes = plain_axes(figure, title, "component", "share of the variance")
-    numbers = np.arange(len(shares))
+    numbers = np.arange(1, len(shares) + 1)
     axes.fill_between(numbers, sums, color=PALE, alpha=0.4, linewidth=0)
     axes.plot(numbers, shares, "o-", markersize=3, linewidth=1, color=ACCENT)
     axes.annotate(
@@ -144,4 +155,5 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     )
     axes.annotate("each", (numbers[0], shares[0]), (6, 2), textcoords="offset points", fontsize=8, color=ACCENT)
     axes.set_ylim(0, 1)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     return figure
