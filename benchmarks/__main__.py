@@ -2,12 +2,15 @@
 
 Every objective runs in processes of its own; all its solvers run in turn on the same data. Peers that are not installed
 are listed with the reason. Objectives that take more than about two minutes run only if they are named, or with --all.
+Results are kept, one file per objective: the table and the pictures show all of them, and `python -m
+benchmarks.results_page` puts them into docs/results.md.
 """
 
 import argparse
 from pathlib import Path
 
-from benchmarks.suite import report, runner
+from benchmarks.suite import report, runner, store
+from benchmarks.suite.plan import Objective, Record
 
 
 def main() -> None:
@@ -25,12 +28,18 @@ def main() -> None:
             objective = runner.load(name)
             print(f"{name:24} {objective.question}{'' if objective.default else ' (long)'}")
         return
-    found = {}
     for name in given.objectives or runner.names(long=given.all):
-        found[name] = (runner.load(name), runner.run(name, given.data))
-        print("\n".join(report.lines(*found[name])), flush=True)
-        report.write(given.output, found)
+        objective, records = runner.load(name), runner.run(name, given.data)
+        print("\n".join(report.lines(objective, records)), flush=True)
+        store.save(given.output, objective, records)
+        report.write(given.output, kept(given.output))
     print(f"\nWritten to {given.output}: results.json, results.md, ratios.png, growth.png")
+
+
+def kept(folder: Path) -> dict[str, tuple[Objective, list[Record]]]:
+    """Return all objectives that have results in a folder."""
+    found = {name: store.load(folder, name) for name in runner.names()}
+    return {name: (runner.load(name), records) for name, records in found.items() if records}
 
 
 if __name__ == "__main__":

@@ -1,20 +1,21 @@
-"""Write `docs/results.md` from the results of `python -m papers` and `make bench`: `make results`, or
+"""Write `docs/results.md` from the results of `python -m papers` and `python -m benchmarks`: `make results`, or
 
     python -m benchmarks.results_page [--reproduced FOLDER ...] [--bench FOLDER] [-o docs]
 
-If several folders of reproductions are given, an experiment is taken from the first one that has it. Pictures are
-made small enough to commit.
+The page can be renewed in parts: run some experiments or objectives, then this. What has no stored result keeps the
+section that it has on the page, with the day on which it was measured. If several folders of reproductions are
+given, an experiment is taken from the first one that has it. Pictures are made small enough to commit.
 """
 
 import argparse
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from PIL import Image
 
-from mercer.version import __version__
+from benchmarks.suite import report, runner, store
+from benchmarks.suite.old_page import OldPage, counted
 from papers import catalogue
 from papers.comparison import count_good
 from papers.experiment import Experiment
@@ -33,7 +34,9 @@ def page(reproduced: Sequence[Path], bench: Path, docs: Path) -> str:
     found = {(key, one.name): _find(key, one, reproduced) for key, one in catalogue.find()}
     pictures = docs / _PICTURES
     pictures.mkdir(parents=True, exist_ok=True)
-    return "\n".join([*_opening(found), *_papers(found, pictures), *_peers(bench, pictures)]) + "\n"
+    old = OldPage(docs / "results.md")
+    parts = [*_opening(found, old), *_papers(found, old, pictures), *_peers(bench, old, pictures)]
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def _find(key: str, one: Experiment, folders: Iterable[Path]) -> Found:
@@ -44,25 +47,24 @@ def _find(key: str, one: Experiment, folders: Iterable[Path]) -> Found:
     return one, None, None
 
 
-def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
+def _opening(found: dict[tuple[str, str], Found], old: OldPage) -> Iterator[str]:
     yield "# Results\n"
     yield (
-        f"Made by `make results` (Mercer {__version__}): `python -m papers` runs the papers' experiments again, `make "
-        "bench` measures Mercer against its peers, and this page shows the results. The former also writes a page "
-        "with all figures, tables, choices and explanations, `summary.html`; times are those of one machine with two "
-        "cores.\n"
+        "Made by `python -m benchmarks.results_page`: `python -m papers` runs the papers' experiments again, `python "
+        "-m benchmarks` measures Mercer against its peers, and this page shows the results. The former also writes a "
+        "page with all figures, tables, choices and explanations, `summary.html`. Each section tells on which day it "
+        "was measured, with which version, and on which machine. Sections that were not run again are older.\n"
     )
     yield "## The papers, run again\n"
     yield "Numbers and statements of each paper, compared with our results:\n"
     yield "| work | experiments run | compared | agree, hold or exceed | do not |\n|---|---|---|---|---|"
     for key in catalogue.KEYS:
-        results = [result for (k, _), (_, result, _) in found.items() if k == key and result is not None]
-        lines = [line for result in results for line in result.judged]
-        good = count_good(lines)
-        count = sum(k == key for k, _ in found)
+        own = [(one, result) for (k, _), (one, result, _) in found.items() if k == key]
+        counts = [count for one, result in own if (count := _compared(key, one, result, old)) is not None]
+        good, every = sum(one for one, _ in counts), sum(two for _, two in counts)
         yield (
-            f"| [{catalogue.paper(key).title}](#{_anchor(_title(key))}) | {len(results)} of {count} | {len(lines)} | "
-            f"{good} | {len(lines) - good} |"
+            f"| [{catalogue.paper(key).title}](#{_anchor(_title(key))}) | {len(counts)} of {len(own)} | {every} | "
+            f"{good} | {every - good} |"
         )
     yield "\nWhat is covered, item by item:\n"
     yield "<details><summary>every figure, table and claim</summary>\n"
@@ -74,6 +76,22 @@ def _opening(found: dict[tuple[str, str], Found]) -> Iterator[str]:
     yield "\n</details>\n"
 
 
+def _compared(key: str, one: Experiment, result: Result | None, old: OldPage) -> tuple[int, int] | None:
+    """Return how many comparisons of an experiment are good and how many there are; None if it was never run."""
+    if result is not None:
+        return count_good(result.judged), len(result.judged)
+    kept = old.experiment(_heading(one), _picture(key, one))
+    return counted(kept) if kept else None
+
+
+def _heading(one: Experiment) -> str:
+    return f"{', '.join(one.items)}: {one.title}"
+
+
+def _picture(key: str, one: Experiment) -> str:
+    return f"{key}_{one.name}.png"
+
+
 def _title(key: str) -> str:
     return f"{key}: {catalogue.paper(key).title}"
 
@@ -83,23 +101,26 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
-def _papers(found: dict[tuple[str, str], Found], pictures: Path) -> Iterator[str]:
+def _papers(found: dict[tuple[str, str], Found], old: OldPage, pictures: Path) -> Iterator[str]:
     for key in catalogue.KEYS:
         yield f"### {_title(key)}\n"
         for (k, _), (one, result, folder) in found.items():
-            if k == key:
+            if k == key and result is None and (kept := old.experiment(_heading(one), _picture(key, one))):
+                yield kept
+            elif k == key:
                 yield from _experiment(key, one, result, folder, pictures)
 
 
 def _experiment(key: str, one: Experiment, result: Result | None, folder: Path | None, pictures: Path) -> Iterator[str]:
-    yield f"#### {', '.join(one.items)}: {one.title}\n"
+    yield f"#### {_heading(one)}\n"
     if result is None or folder is None:
         yield f"`python -m papers {key}:{one.name}` has not been run.\n"
         return
     yield f"{one.we_do}\n"
+    yield f"*Run {result.measured or 'on a day that was not noted'} with Mercer {result.version}.*\n"
     for name, caption in list(result.captions.items())[:1]:
-        _shrink(folder / f"{name}.png", pictures / f"{key}_{one.name}.png")
-        yield f"![{one.title}]({_PICTURES}/{key}_{one.name}.png)\n\n*{caption}*\n"
+        _shrink(folder / f"{name}.png", pictures / _picture(key, one))
+        yield f"![{one.title}]({_PICTURES}/{_picture(key, one)})\n\n*{caption}*\n"
     lines = result.judged
     good = count_good(lines)
     yield (
@@ -114,19 +135,31 @@ def _experiment(key: str, one: Experiment, result: Result | None, folder: Path |
     yield "\n</details>\n"
 
 
-def _peers(bench: Path, pictures: Path) -> Iterator[str]:
+def _peers(bench: Path, old: OldPage, pictures: Path) -> Iterator[str]:
     yield "## Against the peers\n"
-    table = bench / "results.md"
-    if not table.exists():
+    stored = {name: records for name in runner.names() if (records := store.load(bench, name))}
+    shown = [name for name in runner.names() if name in stored or old.objective(name)]
+    if not shown:
         yield "`make bench` has not been run.\n"
         return
-    machine = json.loads((bench / "results.json").read_text(encoding="utf-8"))["machine"]
-    yield f"{machine}, two cores. A ratio says how many times faster a solver is than the fastest peer.\n"
+    yield "A ratio says how many times faster a solver is than the fastest peer, on the same day and machine.\n"
+    yield from _pictures(bench, pictures, whole=set(shown) == set(stored), old=old)
+    for name in shown:
+        if name in stored:
+            yield "\n".join(report.lines(runner.load(name), stored[name])).strip() + "\n"
+        else:
+            yield old.objective(name)
+
+
+def _pictures(bench: Path, pictures: Path, *, whole: bool, old: OldPage) -> Iterator[str]:
+    """Yield the pictures of all objectives: new ones if all were measured, else those of the old page."""
     for name, text in (("ratios", "How many times faster than the fastest peer"), ("growth", "Seconds against size")):
-        if (bench / f"{name}.png").exists():
+        shown = f"![{text}]({_PICTURES}/{name}.png)"
+        if whole and (bench / f"{name}.png").exists():
             _shrink(bench / f"{name}.png", pictures / f"{name}.png")
-            yield f"![{text}]({_PICTURES}/{name}.png)\n"
-    yield table.read_text(encoding="utf-8").strip()
+            yield f"{shown}\n"
+        elif shown in old.peers:
+            yield f"{shown}\n"
 
 
 def _shrink(source: Path, target: Path) -> None:

@@ -26,6 +26,7 @@ class Result:
     reason: str = ""  # why it was not run, or failed
     seconds: float = 0.0
     version: str = __version__
+    measured: str = ""  # the day of the run, as 2026-11-17
     settings: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)  # the data that were really used
     substitutes: list[str] = field(default_factory=list)  # substitutes for missing data

@@ -4,6 +4,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 
 from mercer import datasets
@@ -64,7 +65,8 @@ def run_one(
         lambda text: tell(f"{key}:{experiment.name}: {text}"),
         allow_substitute=scale != FULL,  # at the size of the paper no substitute data are used
     )
-    result = Result(key, experiment.name, scale, mark, settings=dict(settings), sources=run.sources)
+    today = date.today().isoformat()
+    result = Result(key, experiment.name, scale, mark, measured=today, settings=dict(settings), sources=run.sources)
     result.substitutes = run.substitutes
     start = time.perf_counter()
     outcome = _attempt(experiment, run, result)

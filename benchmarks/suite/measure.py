@@ -1,6 +1,8 @@
 """Memory of one call, and its time on processors."""
 
 import gc
+import os
+import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +11,13 @@ from typing import Any
 from benchmarks.suite.plan import SelfTimed
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def machine() -> str:
+    """Return system, Python, and the number of processors and threads that a run may use."""
+    threads = os.environ.get("OMP_NUM_THREADS")
+    said = f", {threads} thread{'' if threads == '1' else 's'}" if threads else ""
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} cores{said}"
 
 
 def on_processors(call: Callable[[], Any]) -> SelfTimed:

@@ -69,3 +69,6 @@ class Record:
     megabytes: float | None = None  # growth of the resident size
     failure: str = ""
     stand_in: str = ""  # the data that were really used, if those of the objective are missing
+    measured: str = ""  # the day, as 2026-11-17
+    version: str = ""  # of Mercer
+    machine: str = ""

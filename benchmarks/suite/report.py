@@ -2,13 +2,14 @@
 
 import dataclasses
 import json
-import platform
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.suite import store
+from benchmarks.suite.measure import machine
 from benchmarks.suite.plan import Objective, Record
 from papers.report import markdown_row
 
@@ -45,6 +46,8 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
     """Return the rows of the table for one objective, in Markdown."""
     names = list(dict.fromkeys(name for record in records for name in record.qualities))
     text = [f"\n### {objective.name}: {objective.question}\n"]
+    if told := store.stamp(records):
+        text.append(told)
     if objective.bar:
         text.append(f"Expected: {objective.bar}\n")
     head = ["data", "solver", "seconds", "times the fastest peer", *names, "MB"]
@@ -111,7 +114,7 @@ def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> Non
     """Write results.json, results.md, ratios.png and growth.png."""
     folder.mkdir(parents=True, exist_ok=True)
     content: dict[str, Any] = {
-        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "machine": machine(),
         "records": [dataclasses.asdict(record) for _, records in found.values() for record in records],
     }
     (folder / "results.json").write_text(json.dumps(content, indent=1))

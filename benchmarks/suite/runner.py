@@ -8,14 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
 from benchmarks.suite import objectives
 from benchmarks.suite.data import used_stand_ins
-from benchmarks.suite.measure import ROOT, resident_growth
+from benchmarks.suite.measure import ROOT, machine, resident_growth
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
+from mercer.version import __version__
 
 _SLOW = 20.0  # seconds; a solver that takes longer is timed only once
 
@@ -138,7 +140,8 @@ def main() -> None:
     solvers = [solver for solver in objective.solvers if only in ("", solver.name)]
     gc.collect()
     gc.freeze()  # what was imported need not be searched before every round
-    records = [record for data in datasets for record in measure(objective, data, solvers)]
+    told = {"measured": date.today().isoformat(), "version": __version__, "machine": machine()}
+    records = [dataclasses.replace(one, **told) for data in datasets for one in measure(objective, data, solvers)]
     print(json.dumps([dataclasses.asdict(record) for record in records]))
 
 

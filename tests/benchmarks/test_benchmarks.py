@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import benchmarks
+import mercer
 from benchmarks.__main__ import main
-from benchmarks.suite import report, runner
+from benchmarks.suite import report, runner, store
 from benchmarks.suite.data import load
 from benchmarks.suite.measure import on_processors
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
@@ -124,8 +125,9 @@ def test_an_objective_of_quality_is_called_once_and_gives_several_numbers():
     assert last.endswith("|  | 3 | -3 |  |")
 
 
-def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys):
+def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys, tmp_path):
     ran = []
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runner, "run", lambda name, only: ran.append(name) or [])
     monkeypatch.setattr(report, "write", lambda *_: None)
     for arguments in ([], ["--all"], ["tracking"], ["--list"]):
@@ -233,9 +235,65 @@ def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_pa
     assert f"`python -m papers {catalogue.find()[1][0]}:{catalogue.find()[1][1].name}` has not been run." in text
     with Image.open(tmp_path / "images" / "results" / f"{key}_{one.name}.png") as picture:
         assert picture.width <= 820
-    (tmp_path / "bench").mkdir()
-    report.write(tmp_path / "bench", {})
-    assert "Against the peers" in page([tmp_path], tmp_path / "bench", tmp_path)
+
+
+def measured(day, seconds=1.0):
+    """The records of a short objective, as if they were measured on a day."""
+    objective = runner.load("tile")
+    pairs = [(data, solver) for data in objective.datasets for solver in objective.solvers]
+    told = {"measured": day, "version": "9.9", "machine": "a machine"}
+    return [Record("tile", data, one.name, one.peer, [seconds], **told) for data, one in pairs]
+
+
+def test_results_of_an_objective_are_kept_until_it_is_measured_again(tmp_path):
+    objective, first = runner.load("tile"), measured("2026-01-01")
+    gone = Record("tile", "a set that is no longer there", "x", False, [1.0])
+    assert store.save(tmp_path, objective, [*first, gone]) == first
+    again = measured("2026-02-02", 2.0)[:1]
+    assert store.save(tmp_path, objective, again) == [*again, *first[1:]]
+    assert store.load(tmp_path, "tile") == [*again, *first[1:]]
+    assert store.load(tmp_path, "transform") == []
+    assert "2026-01-01 to 2026-02-02 with Mercer 9.9 (a machine)" in store.stamp(store.load(tmp_path, "tile"))
+    assert store.stamp([gone]) == ""
+
+
+def test_the_page_is_renewed_objective_by_objective(tmp_path):
+    from benchmarks.results_page import page
+
+    old = "# Results\n\n## Against the peers\n\n### {0}: how?\n\nold {0}\n\n### {1}: how?\n\nold {1}\n"
+    (tmp_path / "results.md").write_text(old.format("tile", "transform"))
+    store.save(tmp_path / "bench", runner.load("tile"), measured("2026-03-03"))
+    text = page([], tmp_path / "bench", tmp_path)
+    assert "old tile" not in text
+    assert "*Measured 2026-03-03 with Mercer 9.9 (a machine).*" in text
+    assert text.count("### transform: how?\n\nold transform") == 1
+    (tmp_path / "results.md").write_text(text)
+    assert page([], tmp_path / "bench", tmp_path) == text
+
+
+def test_the_page_keeps_experiments_that_have_no_stored_result(tmp_path):
+    from benchmarks.results_page import page
+    from papers import catalogue
+
+    key, one = catalogue.find()[0]
+    shown = f"![x](images/results/{key}_{one.name}.png)"
+    part = f"#### An old heading\n\n{shown}\n\n<details><summary>3 of 4 comparisons agree</summary>\n"
+    (tmp_path / "results.md").write_text(f"# Results\n\n### {key}\n\n{part}\n#### Other\n\n## Against the peers\n")
+    text = page([], tmp_path / "bench", tmp_path)
+    assert f": {one.title}\n\n{shown}\n" in text
+    assert "An old heading" not in text
+    count = len(catalogue.find([key]))
+    assert f" | 1 of {count} | 4 | 3 | 1 |" in text
+
+
+def test_a_run_says_when_and_with_which_version_it_was_measured(monkeypatch, capsys):
+    monkeypatch.setattr(runner, "measure", lambda objective, data, solvers: [Record("tile", data, "x", False, [1.0])])
+    monkeypatch.setattr("sys.argv", ["runner", "tile", '["d"]', ""])
+    runner.main()
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["dataset"], found["version"]) == ("d", mercer.__version__)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["measured"])
+    assert "Python" in found["machine"]
 
 
 def test_time_on_processors_does_not_count_waiting():
