@@ -21,6 +21,9 @@ def main() -> None:
     )
     parser.add_argument("--all", action="store_true", help="run the long ones too")
     parser.add_argument("--data", default="", help="run only data sets whose names contain this text")
+    parser.add_argument(
+        "--solver", default="", help="run only this solver, or those whose names contain this text, each by itself"
+    )
     parser.add_argument("--list", action="store_true", help="list the objectives and stop")
     given = parser.parse_args()
     if given.list:
@@ -29,7 +32,7 @@ def main() -> None:
             print(f"{name:24} {objective.question}{'' if objective.default else ' (long)'}")
         return
     for name in given.objectives or runner.names(long=given.all):
-        objective, records = runner.load(name), runner.run(name, given.data)
+        objective, records = runner.load(name), runner.run(name, given.data, given.solver)
         print("\n".join(report.lines(objective, records)), flush=True)
         store.save(given.output, objective, records)
         report.write(given.output, kept(given.output))

@@ -44,17 +44,25 @@ def run_in_fresh_process(name: str, datasets: Sequence[str], solver: str = "") -
     return [_died(load(name), data, s, done) for data in datasets for s in load(name).solvers if solver in ("", s.name)]
 
 
-def run(name: str, only: str = "") -> list[Record]:
-    """Run an objective on all its data sets, or on those whose names contain the given text."""
+def run(name: str, only: str = "", solver: str = "") -> list[Record]:
+    """Run an objective on all its data sets with all its solvers, or on those whose names contain the given texts."""
     objective, found = load(name), []
     datasets = [dataset for dataset in objective.datasets if only in dataset]
-    if objective.together:
+    if objective.together and not solver:
         return run_in_fresh_process(name, datasets) if datasets else []
     for dataset in datasets:
-        parts = [s.name for s in objective.solvers] if objective.isolated else [""]
+        parts = _parts(objective, solver)
         for part in parts:
             found += run_in_fresh_process(name, [dataset], part)
     return found
+
+
+def _parts(objective: Objective, solver: str) -> list[str]:
+    """Return the solvers that run in processes of their own; one empty name if all run in the same one."""
+    every = [one.name for one in objective.solvers]
+    if solver in every:
+        return [solver]
+    return [name for name in every if solver in name] if objective.isolated or solver else [""]
 
 
 def measure(objective: Objective, dataset: str, solvers: list[Solver]) -> list[Record]:

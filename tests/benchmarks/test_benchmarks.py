@@ -128,7 +128,7 @@ def test_an_objective_of_quality_is_called_once_and_gives_several_numbers():
 def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys, tmp_path):
     ran = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runner, "run", lambda name, only: ran.append(name) or [])
+    monkeypatch.setattr(runner, "run", lambda name, only, solver: ran.append(name) or [])
     monkeypatch.setattr(report, "write", lambda *_: None)
     for arguments in ([], ["--all"], ["tracking"], ["--list"]):
         monkeypatch.setattr("sys.argv", ["benchmarks", *arguments])
@@ -139,6 +139,17 @@ def test_long_objectives_run_only_if_asked_for(monkeypatch, capsys, tmp_path):
     assert "tracking" not in default.split()
     assert (named.split(), listed.split()) == (["tracking"], [])
     assert len(capsys.readouterr().out.strip().splitlines()[-len(runner.names()) :]) == len(runner.names())
+
+
+def test_only_named_solvers_run(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runner, "run_in_fresh_process", lambda *given: asked.append(given) or [])
+    runner.run("which_estimator", "100,000", "Online")
+    runner.run("exact_fit", "2000", "mixed")
+    assert runner._parts(runner.load("which_estimator"), "KernelPCA") == ["KernelPCA"]  # a whole name means one solver
+    assert asked[0] == ("which_estimator", ["clean, 100,000 rows"], "OnlineRobustKernelPCA")
+    assert [(name, data) for name, data, _ in asked[1:]] == [("exact_fit", ["usps 2000"])]
+    assert "mixed" in asked[1][2]
 
 
 def test_only_named_data_sets_run(monkeypatch):

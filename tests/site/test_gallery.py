@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 
 import pytest
 
@@ -37,3 +38,15 @@ def test_examples_need_no_data_that_do_not_ship():
         assert "fetch_" not in text, path
         assert "datasets.load" not in text, path
         assert str(ROOT) not in text, path
+
+
+def test_pictures_of_the_guide_are_taken_from_examples(tmp_path):
+    script = runpy.run_path(str(ROOT / "docs" / "pictures" / "from_gallery.py"))
+    guide = "".join(path.read_text() for path in sorted((ROOT / "docs" / "guide").glob("*.md")))
+    for name, (example, _) in script["PICTURES"].items():
+        assert f"images/{name}.png" in guide
+        assert (ROOT / "docs" / "images" / f"{name}.png").exists()
+        assert ROOT / "examples" / "gallery" / f"{example}.py" in GALLERY
+    small = tmp_path / "small.py"
+    small.write_text('"""Title"""\n\n# %%\nfigure = 1\n\n# %%\nnothing = 2\n\n# %%\nfigure = 3\n')
+    assert script["figures_of"](small) == [1, 3]

@@ -19,7 +19,7 @@ from mercer.kernels.resolve import median_gamma
 from mercer.registry import DECOMPOSITIONS
 
 R, LANDMARKS, NEW = 10, 300, 1000
-SMALL, LARGE = "clean, 4,000 rows", "clean, 40,000 rows"
+SMALL, LARGE = "clean, 4,000 rows", "clean, 100,000 rows"
 OUTLIERS, CHANGE = "outliers, 5 % of 4,000 rows", "change after 2,700 of 4,000 rows"
 
 
@@ -83,13 +83,18 @@ def error(case: Case, model: Any) -> dict[str, float]:
 
 MANY = {"landmarks": LANDMARKS, "random_state": 0}
 FADING = 0.998  # forgets half within 350 rows
-LONG = "left out: it takes many minutes; use landmarks"
-WHOLE = "left out: it holds the whole kernel matrix, 12.8 GB"
+LONG = "left out: it takes hours; use landmarks"
+WHOLE = "left out: it holds the whole kernel matrix, 80 GB"
 
 OBJECTIVE = Objective(
     name="which_estimator",
     question="how many processor seconds and MB does each estimator take on the same rows, and with which error?",
-    datasets={SMALL: partial(plain, 4000), LARGE: partial(plain, 40_000), OUTLIERS: with_outliers, CHANGE: with_change},
+    datasets={
+        SMALL: partial(plain, 4000),
+        LARGE: partial(plain, 100_000),
+        OUTLIERS: with_outliers,
+        CHANGE: with_change,
+    },
     solvers=[
         Solver("scikit-learn PCA", by(partial(PCA, R), kernel=False), peer=True),
         Solver("scikit-learn KernelPCA", by(partial(Peer, R, eigen_solver="arpack", random_state=0)), peer=True),
