@@ -22,7 +22,7 @@ from papers.experiment import Experiment
 from papers.report import markdown_row, shown
 from papers.result import DONE, Result, load_result
 
-_WIDTH = 820  # pixels of a committed picture, at most
+_WIDTH = 1230  # pixels of a committed picture, at most: sharp where a page shows it 820 wide
 _COLOURS = 96
 _PICTURES = "images/results"
 

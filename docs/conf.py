@@ -67,6 +67,7 @@ html_css_files = ["site.css"]
 html_logo = "static/logo.svg"
 html_favicon = "static/logo.svg"
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Mercer"},
     "show_prev_next": True,

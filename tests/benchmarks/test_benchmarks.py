@@ -245,7 +245,7 @@ def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_pa
     assert "`make bench` has not been run." in text
     assert f"`python -m papers {catalogue.find()[1][0]}:{catalogue.find()[1][1].name}` has not been run." in text
     with Image.open(tmp_path / "images" / "results" / f"{key}_{one.name}.png") as picture:
-        assert picture.width <= 820
+        assert picture.width <= 1230
 
 
 def measured(day, seconds=1.0):

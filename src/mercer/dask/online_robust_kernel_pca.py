@@ -27,7 +27,8 @@ class OnlineRobustKernelPCA(Merging):
     >>> import dask.array as da
     >>> from mercer.dask import OnlineRobustKernelPCA
     >>> X = da.random.default_rng(0).normal(size=(600, 3), chunks=(200, 3))
-    >>> OnlineRobustKernelPCA(2, gamma=0.1, landmarks=30, random_state=0).fit(X).n_samples_seen_
+    >>> model = OnlineRobustKernelPCA(2, gamma=0.1, landmarks=30, random_state=0).fit(X)
+    >>> model.n_samples_seen_
     600
     """
 

@@ -59,7 +59,8 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
     >>> import numpy as np
     >>> import mercer
     >>> angle = np.linspace(0, 6, 200)
-    >>> circle = np.column_stack([np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)])
+    >>> twice = 2 * angle
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle), np.cos(twice), np.sin(twice)])
     >>> noisy = circle + 0.2 * np.random.default_rng(0).standard_normal(circle.shape)
     >>> clean = mercer.denoise(noisy, mercer.KernelPCA(8, kernel="rbf"))
     >>> bool(((clean - circle) ** 2).mean() < 0.5 * ((noisy - circle) ** 2).mean())

@@ -184,7 +184,8 @@ class HebbianKernelPCA(KernelDecomposition):
     >>> from sklearn.datasets import load_digits
     >>> from mercer import HebbianKernelPCA
     >>> X, _ = load_digits(return_X_y=True)
-    >>> model = HebbianKernelPCA(n_components=5, kernel="rbf", gamma="median", max_iter=5, random_state=0).fit(X)
+    >>> model = HebbianKernelPCA(5, kernel="rbf", gamma="median", max_iter=5, random_state=0)
+    >>> model = model.fit(X)
     >>> model.transform(X).shape
     (1797, 5)
     """

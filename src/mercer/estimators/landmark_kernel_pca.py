@@ -165,7 +165,7 @@ class LandmarkKernelPCA(KernelDecomposition):
     >>> from sklearn.datasets import load_digits
     >>> from mercer import LandmarkKernelPCA
     >>> X, _ = load_digits(return_X_y=True)
-    >>> model = LandmarkKernelPCA(n_components=5, gamma="median", landmarks=100, random_state=0)
+    >>> model = LandmarkKernelPCA(5, gamma="median", landmarks=100, random_state=0)
     >>> for first in range(0, 1700, 100):
     ...     model = model.partial_fit(X[first : first + 100])
     >>> model.transform(X[1700:]).shape

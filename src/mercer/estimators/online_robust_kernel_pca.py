@@ -368,7 +368,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         >>> import numpy as np
         >>> from mercer import OnlineRobustKernelPCA
         >>> X = np.random.default_rng(0).normal(size=(400, 3))
-        >>> parts = [OnlineRobustKernelPCA(2, gamma=0.1, landmarks=X[:30]).fit(X[i::2]) for i in (0, 1)]
+        >>> options = {"gamma": 0.1, "landmarks": X[:30]}
+        >>> parts = [OnlineRobustKernelPCA(2, **options).fit(X[i::2]) for i in (0, 1)]
         >>> parts[0].merge(parts[1]).n_samples_seen_
         400
         """

@@ -92,7 +92,8 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_digits
     >>> from mercer import KernelMutualSubspace
     >>> X, y = load_digits(return_X_y=True)
-    >>> known, unknown = ([X[part][y[part] == k] for k in range(10)] for part in (slice(0, 900), slice(900, None)))
+    >>> known = [X[:900][y[:900] == digit] for digit in range(10)]
+    >>> unknown = [X[900:][y[900:] == digit] for digit in range(10)]
     >>> model = KernelMutualSubspace().fit(known, range(10))
     >>> [int(label) for label in model.predict(unknown)]
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]

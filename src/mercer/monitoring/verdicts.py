@@ -39,7 +39,8 @@ class Verdicts:
     >>> import numpy as np
     >>> from mercer import ProcessMonitor
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
-    >>> verdicts = ProcessMonitor(random_state=0).fit(X).judge([[0.0, 0.0, 0.0], [30.0, 0.0, 0.0]])
+    >>> monitor = ProcessMonitor(random_state=0).fit(X)
+    >>> verdicts = monitor.judge([[0.0, 0.0, 0.0], [30.0, 0.0, 0.0]])
     >>> verdicts.alarm.tolist()
     [False, True]
     """

@@ -113,7 +113,8 @@ def denoising(
     >>> X = np.random.default_rng(0).normal(size=(60, 4))
     >>> model = mercer.KernelPCA(3, kernel="rbf", preimage="auto").fit(X)
     >>> rows = {"noisy": X[:5], "denoised": model.inverse_transform(model.transform(X[:5]))}
-    >>> figure = mercer.plots.denoising(rows, (2, 2), model, X, X[:, 0] > 0, title="Before and after")
+    >>> title = "Before and after"
+    >>> figure = mercer.plots.denoising(rows, (2, 2), model, X, X[:, 0] > 0, title=title)
     >>> figure.get_suptitle()
     'Before and after'
     """
