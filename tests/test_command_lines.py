@@ -8,10 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from matplotlib.image import imsave
 
+from benchmarks.suite import runner
 from commands import run
 from mercer import KernelOutlierDetector, ProcessMonitor
+from mercer.cli.root import app
+from papers import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
@@ -73,3 +77,49 @@ def test_command_lines_of_a_page_run_one_after_the_other(name, files, tmp_path, 
         run(*words)
         outputs = [words[i + 1] for i, word in enumerate(words[:-1]) if word in ("-o", "--save", "--plot", "--out")]
         assert all(Path(path).stat().st_size > 0 for path in outputs if path != "-"), words
+
+
+def code_of(page: Path) -> list[str]:
+    """Return each line of code of a page: in blocks of commands without comments, and in the text between backticks."""
+    text = page.read_text()
+    blocks = [part for language, part in _BLOCK.findall(text) if language in _SHELL]
+    lines = [line.partition("  #")[0] for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    inline = re.findall(r"`([^`]+)`", _BLOCK.sub("", text))
+    return [" ".join(code.split()) for code in (*lines, *inline)]
+
+
+CODE = {page.name: code_of(page) for page in (*PAGES, ROOT / "CONTRIBUTING.md")}
+
+
+def test_commands_that_are_not_run_here_have_the_options_that_pages_give_them():
+    """Those that go on, need a cluster or a video, or stand in the text."""
+    commands = typer.main.get_command(app).commands
+    seen = set()
+    for page, lines in CODE.items():
+        calls = [found for line in lines for found in re.findall(r"(?:^|\| )\$? ?mercer ([a-z]\w*)((?: [^|]*)?)", line)]
+        for name, rest in calls:
+            assert name in commands, (page, name)
+            known = {option for one in commands[name].params for option in (*one.opts, *one.secondary_opts)}
+            given = set(re.findall(r"(?<=\s)(--[a-z][a-z-]*|-[a-z])(?=[\s=]|$)", rest))
+            assert given <= {*known, "--help", "--debug"}, (page, name)
+            seen.add(name)
+    assert seen >= {"watch", "track", "fit", "monitor"}
+
+
+def test_objectives_experiments_and_targets_that_pages_name_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    objectives, experiments = set(), set()
+    for page, lines in CODE.items():
+        for line in lines:
+            words = line.split()
+            if "benchmarks" in words[1:3]:
+                rest = re.sub(r"--data \S+", "", line.partition("benchmarks")[2])
+                objectives |= set(re.findall(r"(?<=\s)[a-z]\w+", rest))
+            if "papers" in words[1:3]:
+                experiments |= {word for word in words if re.fullmatch(r"[a-z]\w+:\w+", word)}
+            if words[:1] == ["make"] and len(words) > 1:
+                assert words[1] in targets, (page, line)
+    assert len(objectives) > 20
+    assert objectives <= set(runner.names())
+    assert len(experiments) > 0
+    assert catalogue.find(sorted(experiments))
