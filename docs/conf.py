@@ -64,6 +64,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Mercer"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = "static/scorer.js"
 html_logo = "static/logo.svg"
 html_favicon = "static/logo.svg"
 html_show_sourcelink = False
