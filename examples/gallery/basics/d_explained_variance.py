@@ -6,8 +6,6 @@ How many components?
 them adds.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Handwritten digits: 1797 rows with 64 pixels each.
 from sklearn.datasets import load_digits
@@ -26,3 +24,4 @@ figure = plots.spectrum(model)
 #
 # The first two components alone, with the digit of each row as its colour:
 figure = plots.scores(model, X, y)
+# sphinx_gallery_thumbnail_number = 2

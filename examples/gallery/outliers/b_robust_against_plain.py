@@ -6,8 +6,6 @@ A few wrong rows can pull the components of plain kernel PCA towards themselves;
 `mercer.RobustKernelPCA` gives such rows small weights, so that they do.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Pictures that are filed as the digit 3. Some of them (12 %) are zeros: somebody filed them in the wrong folder.
 import numpy as np
@@ -35,3 +33,4 @@ worst = {
 figure = plots.image_grid(
     {f"{name}: {wrong[found].sum()} of 24 are wrong": X[found][:16] for name, found in worst.items()}, (8, 8), size=0.5
 )
+# sphinx_gallery_thumbnail_number = 2

@@ -6,8 +6,6 @@ A model that grows with the stream
 a small library of points that represents them.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # The digits arrive in chunks. `reference` is the exact model of all rows; the distance to it is recorded after each
 # update.
@@ -30,3 +28,4 @@ for points in (3,):
     runs[f"points_per_component={points}"] = other.fit(X, reference=exact)
 runs["rank=20"] = IncrementalKernelPCA(5, kernel="rbf", gamma=5e-4, rank=20).fit(X, reference=exact)
 figure = plots.distance_curves(runs, title="Distance to exact kernel PCA of all rows")
+# sphinx_gallery_thumbnail_number = 2
