@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array
+from mercer.dask.allocation import memory_used_again
 from mercer.dask.cluster import Here, Workers, find
 from mercer.dask.partitions import checked_rows, is_pieces, is_stream, partitions_of, whole_rows
 from mercer.events import Channel, Observer
@@ -201,4 +202,5 @@ def _result(piece: Any, model: Any, method: str, tail: tuple[int, ...], kind: An
     if not len(piece):
         return np.empty((0, *tail), kind)
     rows = piece if hasattr(piece, "columns") else checked_rows(piece, 0)
-    return np.asarray(getattr(model, method)(rows), kind)
+    with memory_used_again():
+        return np.asarray(getattr(model, method)(rows), kind)

@@ -11,6 +11,7 @@ import dask
 from dask.delayed import delayed
 from dask.sizeof import sizeof
 from distributed import Client, KilledWorker, default_client, wait
+from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
 from mercer.dask.settings import WORK
@@ -85,9 +86,15 @@ class Workers:
                 raise CommClosedError(f"the client is {self.client.status}")
             return tuple(sorted(self.client.nthreads()))
         except (OSError, CommClosedError, CancelledError, TimeoutError) as error:
-            raise ClusterError(
-                f"The scheduler of the cluster does not answer any more ({type(error).__name__}). {_AGAIN}"
-            ) from error
+            raise _gone(error) from error
+
+    def submit(self, function: Callable[..., Any], *args: Any, **given: Any) -> Any:
+        """Return a call as a future, also with large arguments."""
+        try:
+            with _large_tasks():
+                return self.client.submit(function, *args, pure=False, **given)
+        except ClosedClientError as error:
+            raise _gone(error) from error
 
     def wait_for_workers(self) -> None:
         """Wait until there is a worker; fail if there is none for a while."""
@@ -130,9 +137,13 @@ class Workers:
 
     def value(self, future: Any) -> Any:
         """Return the result of a future; say what a worker that was killed again and again means."""
-        self.finish([future])
+        return self.values([future])[0]
+
+    def values(self, futures: Sequence[Any]) -> list[Any]:
+        """Return the results of some futures, fetched together."""
+        self.finish(futures)
         try:
-            return future.result()
+            return list(self.client.gather(list(futures)))
         except CancelledError as error:
             raise LostDataError(str(error)) from error
         except KilledWorker as error:
@@ -171,8 +182,7 @@ class Workers:
             self.client.cancel([future for _, _, future in waiting])
 
     def _send(self, function: Callable[..., Any], chunk: Any, number: int, args: tuple[Any, ...]) -> Any:
-        with _large_tasks():
-            return self.client.submit(function, chunk, number, *args, pure=False)
+        return self.submit(function, chunk, number, *args)
 
     def hold(self, data: Any) -> Any:
         """Return data as a future that the scheduler can make again when a worker is lost.
@@ -181,8 +191,7 @@ class Workers:
         half a minute. Data that are too large for the scheduler are scattered nevertheless.
         """
         if sizeof(data) <= _THROUGH_SCHEDULER:
-            with _large_tasks():
-                return self.client.submit(_itself, data, pure=False)
+            return self.submit(_itself, data)
         try:
             return self.client.scatter([data], broadcast=True, hash=False)[0]
         except (OSError, CommClosedError, TimeoutError) as error:
@@ -210,6 +219,10 @@ def _itself(data: Any) -> Any:
 
 
 _AGAIN = "With checkpoint=PATH a fit that is started again continues where it stopped."
+
+
+def _gone(error: Exception) -> ClusterError:
+    return ClusterError(f"The scheduler of the cluster does not answer any more ({type(error).__name__}). {_AGAIN}")
 
 
 def _version() -> str:

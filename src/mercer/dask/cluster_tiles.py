@@ -13,6 +13,7 @@ from dask.delayed import delayed
 from dask.sizeof import sizeof
 
 from mercer.arrays import Array, IntArray
+from mercer.dask.allocation import memory_used_again
 from mercer.dask.checkpoints import Journal
 from mercer.dask.cluster import Here, LostDataError, Slot, Workers
 from mercer.dask.settings import WORK
@@ -29,6 +30,8 @@ from mercer.kernels.tiles import (
 )
 
 _ATTEMPTS = 5  # at one pass, if workers are lost with data that only they had
+_IN_TASKS = 2**25  # bytes of vectors that are sent to all shares as a part of their tasks: one step less for each pass
+_LOOK = 1.0  # seconds between two looks whether workers have come or gone
 
 
 @sizeof.register(SymmetricTiles)  # type: ignore[untyped-decorator]
@@ -48,7 +51,7 @@ def make_share(rows: Array, kernel: Kernel, dtype: Any, part: slice, room: int) 
 
 def share_products(share: SymmetricTiles, factors: list[Array]) -> list[Array]:
     """Return this share of the sums K V."""
-    with one_blas_thread():
+    with one_blas_thread(), memory_used_again():
         return share.products(list(factors))
 
 
@@ -176,6 +179,7 @@ class _SharesOnWorkers:
         self._tiles, self._workers = tiles, workers
         self._shares: list[Any] = []
         self._places: tuple[str, ...] = ()
+        self._looked = -np.inf
 
     def products(self, factors: list[Array]) -> list[Array]:
         """Return K V for all factors."""
@@ -193,27 +197,33 @@ class _SharesOnWorkers:
 
     def _place(self) -> None:
         """Give each thread of each worker its share, if workers have changed."""
-        if self._shares and self._workers.addresses() == self._places:
+        if self._shares and not self._changed():
             return
         self._workers.wait_for_workers()
-        client, tiles, slots = self._workers.client, self._tiles, self._workers.slots()
+        tiles, slots = self._tiles, self._workers.slots()
         self._shares = []
         rows = self._workers.hold(tiles.X)
         for slot, part in zip(slots, tiles.parts(len(slots)), strict=True):
             given = (rows, tiles.kernel, tiles.dtype, part, slot.room - 2 * tiles.X.nbytes)
             self._shares.append(
-                client.submit(make_share, *given, workers=[slot.worker], allow_other_workers=True, pure=False)
+                self._workers.submit(make_share, *given, workers=[slot.worker], allow_other_workers=True)
             )
         self._places = tuple(sorted({str(slot.worker) for slot in slots}))
         tiles.costs.shares, tiles.costs.workers = len(slots), len(self._places)
 
+    def _changed(self) -> bool:
+        """Tell whether workers have come or gone; asked for at most once in a while, as it takes time."""
+        if time.monotonic() - self._looked < _LOOK:
+            return False
+        self._looked = time.monotonic()
+        return self._workers.addresses() != self._places
+
     def _visit(self, factors: list[Array]) -> list[Array]:
-        client = self._workers.client
-        vectors = self._workers.hold(factors)
-        found = [client.submit(share_products, share, vectors, pure=False) for share in self._shares]
+        small = len(self._shares) * sum(V.nbytes for V in factors) <= _IN_TASKS
+        vectors = factors if small else self._workers.hold(factors)
+        submit = self._workers.submit
+        found = [submit(share_products, share, vectors) for share in self._shares]
         while len(found) > WORK.fan_in:
             count = WORK.fan_in
-            found = [client.submit(summed, found[i : i + count], pure=False) for i in range(0, len(found), count)]
-        self._workers.finish(found)
-        results: list[list[Array]] = [self._workers.value(future) for future in found]
-        return summed(results)
+            found = [submit(summed, found[i : i + count]) for i in range(0, len(found), count)]
+        return summed(self._workers.values(found))

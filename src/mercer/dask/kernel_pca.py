@@ -87,7 +87,8 @@ class KernelPCA(Transforming):
     def _gathered(self, runs: Here | Workers, given: Partitions) -> Array:
         """Return all rows."""
         found, channel = [], self._channel()
-        for number, rows in enumerate(runs.results(given.checked()), start=1):
+        results = given.checked_here() if given.here is not None else runs.results(given.checked())
+        for number, rows in enumerate(results, start=1):
             found.append(rows)
             channel.emit("partitions read", number, len(given.parts))
         check_columns({number: rows.shape for number, rows in enumerate(found)})

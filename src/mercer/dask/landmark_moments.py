@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dask.delayed import delayed
 
 from mercer.arrays import Array, n_rows
+from mercer.dask.allocation import memory_used_again
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.partitions import Partitions, checked_rows
 from mercer.dask.settings import WORK
@@ -52,9 +52,8 @@ def added(found: list[Any]) -> tuple[Moments, int]:
 
 def group_tasks(given: Partitions, measuring: Measuring, sizes: Sequence[int], first: int) -> list[Any]:
     """Return one task for each group of partitions, from the first group that is not done."""
-    call = delayed(measuring, pure=False, traverse=False)
     later = np.concatenate([np.cumsum(np.asarray(sizes)[::-1])[::-1][1:], [0]]).astype(int)
-    tasks = [call(part, int(newer)) for part, newer in zip(given.checked(), later, strict=True)]
+    tasks = given.calls(measuring, [(int(newer),) for newer in later])
     return grouped(tasks[first * WORK.group :], added, WORK.group)
 
 
@@ -69,4 +68,5 @@ def stream_moments(runs: Here | Workers, chunks: Iterable[Any], measuring: Measu
 
 
 def _of_chunk(chunk: Any, number: int, measuring: Measuring) -> tuple[Moments, int]:
-    return measuring(checked_rows(chunk, number))
+    with memory_used_again():
+        return measuring(checked_rows(chunk, number))

@@ -8,6 +8,7 @@ from dask.delayed import delayed
 from sklearn.base import clone
 
 from mercer.arrays import Array
+from mercer.dask.allocation import memory_used_again
 from mercer.dask.base import Transforming
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.partitions import checked_rows, is_stream, partitions_of
@@ -35,7 +36,8 @@ def _light(model: Any) -> Any:
 
 
 def _of_chunk(chunk: Any, number: int, model: Any) -> Any:
-    return learned(checked_rows(chunk, number), model)
+    with memory_used_again():
+        return learned(checked_rows(chunk, number), model)
 
 
 def merged(models: list[Any]) -> Any:
@@ -81,8 +83,8 @@ class Merging(Transforming):
             given = partitions_of(X, self._pieces(runs))
             names, total = given.names, len(given.parts)
             look = first_look(runs, given, _SAMPLE_ROWS, seed_of(getattr(self, "random_state", None)), channel)
-            call, settled = delayed(learned, pure=False), delayed(self._settled(local, look.rows), traverse=False)
-            tasks = [call(part, settled) for part in given.checked()]
+            settled = delayed(self._settled(local, look.rows), traverse=False)
+            tasks = given.calls(learned, [(settled,)] * len(given.parts))
             results = runs.results(grouped(tasks, merged, WORK.group))
         for number, model in enumerate(results, start=1):
             levels.add(model)

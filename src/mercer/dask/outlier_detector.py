@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from dask.delayed import delayed
 from sklearn.base import OutlierMixin, clone
 
 from mercer.arrays import Array
@@ -178,8 +177,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         self, runs: Here | Workers, given: Partitions, call: Any, join: Any, channel: Channel, stage: str
     ) -> list[Any]:
         """Return what all partitions give, fold by fold."""
-        task = delayed(call, pure=False, traverse=False)
-        tasks = [task(part, number) for number, part in enumerate(given.checked())]
+        tasks = given.calls(call, [(number,) for number in range(len(given.parts))])
         found: list[Any] = []
         for number, group in enumerate(runs.results(grouped(tasks, join, WORK.group)), start=1):
             found = [join([*found, group])]

@@ -1,7 +1,7 @@
 """The rows of a fit as partitions: delayed pieces that are checked where they are, with errors that name the place."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from mercer.arrays import Array, is_sparse
+from mercer.dask.allocation import memory_used_again
 from mercer.errors import user_level
 
 _NUMBERS = "fiub"
@@ -24,11 +25,24 @@ class Partitions:
 
     parts: list[Delayed]
     names: tuple[str, ...] | None = None
+    here: list[Any] | None = None  # the pieces themselves, where all of them are in this process
 
     def checked(self) -> list[Delayed]:
         """Return the pieces as checked matrices of floats."""
         check = delayed(checked_rows, pure=False)
         return [check(part, number, self.names) for number, part in enumerate(self.parts)]
+
+    def checked_here(self) -> Iterator[Array]:
+        """Yield the checked pieces of this process, which then need not be sent to workers and back."""
+        for number, piece in enumerate(self.here or ()):
+            yield checked_rows(piece, number, self.names)
+
+    def calls(self, function: Callable[..., Any], more: Iterable[tuple[Any, ...]]) -> list[Delayed]:
+        """Return function(rows, *more) of the checked rows of each piece, each as one task."""
+        task = delayed(_on_checked, pure=False)
+        shared = delayed(function, pure=False, traverse=False)
+        pieces = zip(self.parts, more, strict=True)
+        return [task(shared, part, number, self.names, own) for number, (part, own) in enumerate(pieces)]
 
 
 def is_stream(X: Any) -> bool:
@@ -50,10 +64,11 @@ def partitions_of(X: Any, pieces: int) -> Partitions:
         return Partitions([X])
     if is_stream(X) or is_pieces(X):
         hold = delayed(_itself, pure=False, traverse=False)
-        parts = [piece if isinstance(piece, Delayed) else hold(piece) for piece in X]
-        if not parts:
+        given = list(X)
+        if not given:
             raise ValueError("The iterator gave no rows to learn from.")
-        return Partitions(parts)
+        here = None if any(isinstance(piece, Delayed) for piece in given) else given
+        return Partitions([piece if isinstance(piece, Delayed) else hold(piece) for piece in given], here=here)
     return _divided(X, pieces)
 
 
@@ -115,13 +130,22 @@ def _divided(X: Any, pieces: int) -> Partitions:
         raise ValueError(f"Expected 2D array, got {rows.ndim}D array. Rows are samples and columns are features.")
     step = max(_FEWEST_ROWS, -(-len(rows) // max(1, pieces)))
     hold = delayed(_itself, pure=False, traverse=False)
-    return Partitions([hold(rows[i : i + step]) for i in range(0, max(len(rows), 1), step)], names)
+    here = [rows[i : i + step] for i in range(0, max(len(rows), 1), step)]
+    return Partitions([hold(piece) for piece in here], names, here)
 
 
 _SPARSE = "Sparse rows were passed; mercer.dask needs dense ones. Use the class of the same name in mercer."
 
 
 # -- where the rows are --------------------------------------------------------------------------------------------
+
+
+def _on_checked(
+    function: Callable[..., Any], piece: Any, number: int, names: tuple[str, ...] | None, more: tuple[Any, ...]
+) -> Any:
+    """Return what a function gives for the checked rows of a partition."""
+    with memory_used_again():
+        return function(checked_rows(piece, number, names), *more)
 
 
 def checked_rows(piece: Any, number: int, names: tuple[str, ...] | None = None) -> Array:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dask.delayed import delayed
 
 from mercer.arrays import Array, IntArray
 from mercer.dask.cluster import Here, Workers
@@ -72,8 +71,7 @@ def check_columns(sizes: dict[int, tuple[int, int]]) -> None:
 
 def first_look(runs: Here | Workers, given: Partitions, most: int, seed: int, channel: Channel) -> Look:
     """Look at all partitions, and return at most so many of their rows."""
-    look = delayed(look_at, pure=False)
-    tasks = [look(part, number, most, seed) for number, part in enumerate(given.checked())]
+    tasks = given.calls(look_at, [(number, most, seed) for number in range(len(given.parts))])
     groups = grouped(tasks, Joining(most), WORK.group)
     found: list[Look] = []
     for number, group in enumerate(runs.results(groups), start=1):
