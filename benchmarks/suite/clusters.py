@@ -6,13 +6,25 @@ from functools import cache
 from typing import Any
 
 
-def new_client(workers: int) -> Any:
+def new_client(workers: int, memory_limit: str = "auto") -> Any:
     """Return a client of new worker processes with one thread each; `client.cluster.close()` ends them."""
     from distributed import Client, LocalCluster
 
     given: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    given["memory_limit"] = memory_limit
     cluster = LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **given)
     return Client(cluster, set_as_default=False)
+
+
+def resident_mib(client: Any) -> list[float]:
+    """Return the memory of each worker process now, in MiB."""
+    return sorted(client.run(_resident).values())
+
+
+def _resident() -> float:
+    import psutil
+
+    return float(psutil.Process().memory_info().rss) / 2**20
 
 
 @cache

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer.dask import IncrementalKernelPCA, OnlineRobustKernelPCA
-from mercer.dask.merging import _Levels
+from mercer.dask.merged_models import Levels
 from mercer.metrics import subspace_distance
 
 pytestmark = pytest.mark.usefixtures("no_cluster")
@@ -124,7 +124,7 @@ class Word(str):
 
 @pytest.mark.parametrize("count", range(1, 10))
 def test_models_of_a_stream_are_merged_in_order_and_in_a_tree(count):
-    levels = _Levels()
+    levels = Levels()
     for letter in "abcdefghi"[:count]:
         levels.add(Word(letter))
         levels.add(None)

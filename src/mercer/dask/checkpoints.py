@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -33,6 +34,36 @@ def digest(*parts: Any) -> str:
     return found.hexdigest()
 
 
+_ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+")
+
+
+def same_text(value: Any) -> str:
+    """Return the text of a value without addresses in memory, which differ from process to process."""
+    return _ADDRESS.sub("", repr(value))
+
+
+def fit_identity(params: Mapping[str, Any], neutral: Collection[str], *more: Any) -> str:
+    """Return a text that is the same for fits with the same parameters, except those that change no result."""
+    kept = {name: value for name, value in sorted(params.items()) if name not in neutral}
+    arrays = [value for value in kept.values() if isinstance(value, np.ndarray)]
+    plain = {name: same_text(value) for name, value in kept.items() if not isinstance(value, np.ndarray)}
+    return digest(plain, *more, *arrays)
+
+
+def start_folder(folder: Path, identity: str) -> None:
+    """Make the folder of a fit; fail if it belongs to another fit, or holds other files."""
+    head = folder / "fit.json"
+    if head.exists():
+        if json.loads(head.read_text()).get("identity") != identity:
+            raise _other_fit(folder)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(not path.name.startswith(".mercer-") for path in folder.iterdir()):
+        raise _other_fit(folder)
+    with whole_file(head) as file:
+        file.write(json.dumps({"identity": identity}).encode())
+
+
 def _other_fit(path: Path) -> ValueError:
     return ValueError(
         f"The checkpoint {path} belongs to a fit with other rows or parameters. Give another path, or delete it."
@@ -51,16 +82,7 @@ class Journal:
         self.passes = 0  # asked for so far
         self.replayed = 0  # answered from the files
         self._valid = True
-        head = self.folder / "fit.json"
-        if head.exists():
-            if json.loads(head.read_text()).get("identity") != identity:
-                raise _other_fit(self.folder)
-        else:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if any(not path.name.startswith(".mercer-") for path in self.folder.iterdir()):
-                raise _other_fit(self.folder)
-            with whole_file(head) as file:
-                file.write(json.dumps({"identity": identity}).encode())
+        start_folder(self.folder, identity)
 
     def known(self, factors: Sequence[Array]) -> list[Array] | None:
         """Return the results of the next pass if they are there."""
@@ -103,6 +125,28 @@ def _alike(a: Array, b: Array) -> bool:
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=_SAME, atol=_SAME * float(np.abs(b).max(initial=0.0))))
 
 
+def read_checked(path: Path, identity: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the header and the arrays of a checkpoint; fail if it belongs to another fit."""
+    header, arrays = read_model(path, _LARGEST)
+    if header.get("identity") != identity:
+        raise _other_fit(path)
+    return header, arrays
+
+
+def encoded_moments(moments: Moments | None, prefix: str) -> tuple[dict[str, float], dict[str, Array]]:
+    """Return the numbers and the arrays of moments, these with a prefix."""
+    values = {} if moments is None else asdict(moments)
+    sums = {name: float(value) for name, value in values.items() if not isinstance(value, np.ndarray)}
+    return sums, {f"{prefix}{name}": value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def decoded_moments(sums: Mapping[str, float], arrays: Mapping[str, Array], prefix: str) -> Moments | None:
+    """Return the moments of numbers and arrays; None if there are none."""
+    held = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+    values: dict[str, Any] = {**sums, **held}
+    return Moments(**values) if held else None
+
+
 class MomentsFile:
     """The moments of the partitions so far, with the landmarks that they are on, in one file."""
 
@@ -113,19 +157,13 @@ class MomentsFile:
         """Return numbers, moments and further arrays; None if there is no file."""
         if not self.path.exists():
             return None
-        header, arrays = read_model(self.path, _LARGEST)
-        if header.get("identity") != self.identity:
-            raise _other_fit(self.path)
-        sums = {name.removeprefix("moments."): a for name, a in arrays.items() if name.startswith("moments.")}
-        values: dict[str, Any] = {**header["sums"], **sums}
-        moments = Moments(**values) if sums else None
+        header, arrays = read_checked(self.path, self.identity)
+        moments = decoded_moments(header["sums"], arrays, "moments.")
         return header["numbers"], moments, {n: a for n, a in arrays.items() if not n.startswith("moments.")}
 
     def write(self, numbers: Mapping[str, Any], moments: Moments | None, arrays: Mapping[str, Array]) -> None:
         """Replace the file."""
-        values = {} if moments is None else asdict(moments)
-        sums = {name: float(value) for name, value in values.items() if not isinstance(value, np.ndarray)}
-        held = {f"moments.{name}": value for name, value in values.items() if isinstance(value, np.ndarray)}
+        sums, held = encoded_moments(moments, "moments.")
         write_model(self.path, {"identity": self.identity, "numbers": numbers, "sums": sums}, {**arrays, **held})
 
     def remove(self) -> None:

@@ -1,6 +1,5 @@
 """Exact kernel PCA with the tiles on a cluster: the driver runs the same eigensolver as on one machine."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.dask.checkpoints import Journal, digest
+from mercer.dask.checkpoints import Journal, digest, same_text
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.cluster_tiles import ClusterTiles, Costs
 from mercer.events import Channel
@@ -21,8 +20,6 @@ from mercer.solvers.exact.eigen import EigenOptions, choose_solver, solve, solve
 from mercer.solvers.exact.fit import Fit, finished, fit_exact
 from mercer.solvers.exact.primal import has_few_features
 from mercer.solvers.exact.start import sampled_start
-
-_ADDRESS = re.compile(" at 0x[0-9a-f]+")
 
 
 def solver_on(runs: Here | Workers, costs: Costs, checkpoint: str | PathLike[str] | None) -> Callable[..., Fit]:
@@ -51,7 +48,7 @@ def _fit(
     journal = None
     if checkpoint is not None:
         plain = replace(options, rng=None)
-        known = (_ADDRESS.sub("", repr(kernel)), np.dtype(dtype).name, plain, n_components, center)
+        known = (same_text(kernel), np.dtype(dtype).name, plain, n_components, center)
         journal = Journal(checkpoint, digest(X, *known))
     operator = _operator(runs, kernel, X, dtype, costs, journal, center)
     options = replace(options, positive=kernel.positive, costly=not costs.kept)

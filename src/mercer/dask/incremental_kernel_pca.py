@@ -7,7 +7,7 @@ from mercer.dask.parameters import like
 from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA as Local
 
 
-@like(Local)
+@like(Local, "the models of the partitions so far, in a folder; nothing of an iterator")
 class IncrementalKernelPCA(Merging):
     """Incremental kernel PCA of partitions: each is learned by itself, and the models are merged two by two.
 

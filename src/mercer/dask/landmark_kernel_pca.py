@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, n_rows
 from mercer.dask.base import Transforming
-from mercer.dask.checkpoints import MomentsFile, digest
+from mercer.dask.checkpoints import MomentsFile, fit_identity
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.landmark_moments import (
     SAMPLE_ROWS,
@@ -135,10 +135,8 @@ class LandmarkKernelPCA(Transforming):
     def _file(self, given: Partitions) -> MomentsFile | None:
         if self.checkpoint is None:
             return None
-        params = {name: value for name, value in sorted(self.get_params(deep=False).items()) if name not in _NEUTRAL}
-        arrays = [value for value in params.values() if isinstance(value, np.ndarray)]
-        plain = {name: value for name, value in params.items() if not isinstance(value, np.ndarray)}
-        return MomentsFile(self.checkpoint, digest(plain, len(given.parts), given.names, WORK.group, *arrays))
+        identity = fit_identity(self.get_params(deep=False), _NEUTRAL, len(given.parts), given.names, WORK.group)
+        return MomentsFile(self.checkpoint, identity)
 
     # -- streams -------------------------------------------------------------------------------------------------
 

@@ -10,13 +10,16 @@ from sklearn.base import clone
 from mercer.arrays import Array
 from mercer.dask.allocation import memory_used_again
 from mercer.dask.base import Transforming
+from mercer.dask.checkpoints import fit_identity
 from mercer.dask.cluster import Here, Workers
-from mercer.dask.partitions import checked_rows, is_stream, partitions_of
+from mercer.dask.merged_models import Levels, ModelFolder, merged
+from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
 from mercer.dask.sample import first_look
 from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 
+_NEUTRAL = ("client", "checkpoint", "verbose", "n_jobs", "preimage", "alpha")  # do not change what is learned
 _SAMPLE_ROWS = 3000  # from which gamma and landmarks are taken
 
 
@@ -40,33 +43,6 @@ def _of_chunk(chunk: Any, number: int, model: Any) -> Any:
         return learned(checked_rows(chunk, number), model)
 
 
-def merged(models: list[Any]) -> Any:
-    """Return one model for the rows of all of them, merged two by two in their order."""
-    found = [model for model in models if model is not None]
-    while len(found) > 1:
-        found = [found[i].merge(found[i + 1]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
-    return found[0] if found else None
-
-
-class _Levels:
-    """Models that come one after the other, merged as soon as there are two of as many partitions each."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[int, Any]] = []
-
-    def add(self, model: Any) -> None:
-        if model is None:
-            return
-        size = 1
-        while self._held and self._held[-1][0] <= size:
-            before, older = self._held.pop()
-            model, size = older.merge(model), size + before
-        self._held.append((size, model))
-
-    def result(self) -> Any:
-        return merged([model for _, model in reversed(self._held)][::-1])
-
-
 class Merging(Transforming):
     """The base of classes whose local models have `merge`."""
 
@@ -75,27 +51,52 @@ class Merging(Transforming):
         local, runs = self._unfitted(), self._runs()
         if local._precomputed:
             raise ValueError(f"{type(self).__name__} needs rows of data; a precomputed kernel has none.")
-        channel, levels = self._channel(), _Levels()
-        names = None
+        names, folder = None, None
         if is_stream(X):
-            results, total = self._of_stream(local, runs, X), None
+            found = self._merged(self._of_stream(local, runs, X), Levels(), None)
         else:
             given = partitions_of(X, self._pieces(runs))
-            names, total = given.names, len(given.parts)
-            look = first_look(runs, given, _SAMPLE_ROWS, seed_of(getattr(self, "random_state", None)), channel)
-            settled = delayed(self._settled(local, look.rows), traverse=False)
-            tasks = given.calls(learned, [(settled,)] * len(given.parts))
-            results = runs.results(grouped(tasks, merged, WORK.group))
-        for number, model in enumerate(results, start=1):
-            levels.add(model)
-            channel.emit("partitions learned", number if total is None else min(number * WORK.group, total), total)
-        found = levels.result()
+            names, folder = given.names, self._folder(given)
+            levels = Levels(folder)
+            found = self._merged(self._of_partitions(local, runs, given, folder, levels.done), levels, len(given.parts))
         if found is None:
             raise ValueError("The iterator gave no rows to learn from.")
         found.set_params(**local.get_params(deep=False))
         if names is not None:
             found.feature_names_in_ = np.array(names, dtype=object)
+        if folder is not None:
+            folder.remove()
         return found
+
+    def _merged(self, models: Iterable[Any], levels: Levels, total: int | None) -> Any:
+        """Merge models as they come, and tell how far it is."""
+        channel = self._channel()
+        for model in models:
+            levels.add(model)
+            number = levels.done
+            channel.emit("partitions learned", number if total is None else min(number * WORK.group, total), total)
+        return levels.result()
+
+    def _folder(self, given: Partitions) -> ModelFolder | None:
+        if self.checkpoint is None:
+            return None
+        more = (type(self).__name__, len(given.parts), given.names, WORK.group)
+        return ModelFolder(self.checkpoint, fit_identity(self.get_params(deep=False), _NEUTRAL, *more))
+
+    def _of_partitions(
+        self, local: Any, runs: Here | Workers, given: Partitions, folder: ModelFolder | None, done: int
+    ) -> Iterable[Any]:
+        """Yield the models of groups of partitions, from the first group that is not done."""
+        kept = None if folder is None else folder.settled()
+        if kept is None:
+            seed = seed_of(getattr(self, "random_state", None))
+            look = first_look(runs, given, _SAMPLE_ROWS, seed, self._channel())
+            kept = self._common(local, look.rows)
+            if folder is not None:
+                folder.settle(kept)
+        settled = delayed(clone(local).set_params(**kept), traverse=False)
+        tasks = given.calls(learned, [(settled,)] * len(given.parts))
+        yield from runs.results(grouped(tasks[done * WORK.group :], merged, WORK.group))
 
     def _of_stream(self, local: Any, runs: Here | Workers, chunks: Iterable[Any]) -> Iterable[Any]:
         """Yield the models of chunks; the first chunk with rows sets gamma and landmarks."""
@@ -106,15 +107,15 @@ class Merging(Transforming):
             first.append(chunk)
             rows = checked_rows(chunk, len(first) - 1)
             if len(rows):
-                settled = self._settled(local, rows)
+                settled = clone(local).set_params(**self._common(local, rows))
                 break
         if settled is not None:
             yield from runs.over(_of_chunk, _chained(first, chunks), settled)
 
-    def _settled(self, local: Any, rows: Array) -> Any:
-        """Return the local model, not fitted, with all that must be the same for all partitions set by some rows."""
+    def _common(self, local: Any, rows: Array) -> dict[str, Any]:
+        """Return the parameters that must be the same for all partitions, set by some rows."""
         local._make_kernel(rows)
-        return clone(local).set_params(gamma=local.gamma_)
+        return {"gamma": local.gamma_}
 
 
 def _chained(first: list[Any], chunks: Iterable[Any]) -> Iterable[Any]:

@@ -8,7 +8,7 @@ from mercer.dask.parameters import like
 from mercer.estimators.online_robust_kernel_pca import OnlineRobustKernelPCA as Local
 
 
-@like(Local)
+@like(Local, "the models of the partitions so far, in a folder; nothing of an iterator")
 class OnlineRobustKernelPCA(Merging):
     """Robust kernel PCA of partitions: each is learned by itself, and the models are merged two by two.
 
@@ -64,6 +64,6 @@ class OnlineRobustKernelPCA(Merging):
         self._local = self._learn(X)
         return self
 
-    def _settled(self, local: Any, rows: Array) -> Any:
+    def _common(self, local: Any, rows: Array) -> dict[str, Any]:
         points = local._space(rows).points
-        return super()._settled(local, rows).set_params(landmarks=points)
+        return {**super()._common(local, rows), "landmarks": points}

@@ -1,5 +1,7 @@
 """`mercer.dask.KernelOutlierDetector`: alarms with a known rate of false ones, from held-out partitions."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -7,8 +9,10 @@ from sklearn.base import OutlierMixin, clone
 
 from mercer.arrays import Array
 from mercer.dask.base import ClusterModel
+from mercer.dask.checkpoints import fit_identity
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.detector_folds import FoldMoments, Folds, HeldOutScores, added_folds, joined_scores
+from mercer.dask.detector_progress import Progress, ProgressFile
 from mercer.dask.landmark_moments import Measuring
 from mercer.dask.parameters import like
 from mercer.dask.partitions import Partitions, partitions_of
@@ -20,7 +24,6 @@ from mercer.engine.moments import Moments, total
 from mercer.engine.scaling import Scaling
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.validation import generator
-from mercer.events import Channel
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.landmark_map import require_rows
 from mercer.outliers.calibration import Calibration
@@ -35,10 +38,21 @@ from mercer.solvers.landmark.stream import LandmarkStream
 _REFERENCE, _SHARE = 3000, 6  # rows that set scaling, gamma and landmarks: at most so many, and one in six
 _ROWS_PER_LANDMARK, _LARGEST_SHARE = 2, 3
 _CALIBRATION = 200_000  # rows that set the limits, at most: p-values of 5e-6 need no more
+_NEUTRAL = ("client", "checkpoint", "verbose", "n_jobs", "alpha")  # do not change what is learned
 _USUAL: dict[str, Any] = {"n_components": 4, "kernel": "rbf", "gamma": "median"}
 
 
-@like(Local)
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """One pass over the partitions: what each gives, how that is joined, and who takes the result so far."""
+
+    name: str
+    call: Any
+    join: Callable[[list[Any]], list[Any]]
+    keep: Callable[[int, list[Any]], None]
+
+
+@like(Local, "the sample, and sums and scores of the partitions so far, in one file")
 class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
     """Outlier detector for rows that are too many for one machine, with a known rate of false alarms.
 
@@ -105,19 +119,32 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         runs, channel = self._runs(), self._channel()
         given = partitions_of(X, self._pieces(runs))
         m = estimator.landmarks if isinstance(estimator.landmarks, int | np.integer) else len(estimator.landmarks)
-        seed = seed_of(self.random_state)
-        look = first_look(runs, given, max(_REFERENCE, _ROWS_PER_LANDMARK * int(m)), seed, channel)
+        file = self._file(given)
+        progress = None if file is None else file.read()
+        if progress is None:
+            seed = seed_of(self.random_state)
+            look = first_look(runs, given, max(_REFERENCE, _ROWS_PER_LANDMARK * int(m)), seed, channel)
+            progress = Progress(seed, look, keep=None if file is None else file.write)
+        look = progress.look
         sizes = [look.sizes[number][0] for number in range(len(look.sizes))]
         reference = _reference(look, sum(sizes), int(m))
-        folds = Folds.of(sizes, self.n_folds, seed, float(reference.keys.max()))
-        found = self._models(runs, given, estimator, reference, folds, sum(sizes), channel)
+        folds = Folds.of(sizes, self.n_folds, progress.seed, float(reference.keys.max()))
+        found = self._models(runs, given, estimator, reference, folds, sum(sizes), progress)
         local.n_features_in_ = reference.rows.shape[1]
         if given.names is not None:
             local.feature_names_in_ = np.array(given.names, dtype=object)
         local._adopt(found, self.explained, sum(sizes))
         local._tell_silence(sum(sizes))
         self._local = local
+        if file is not None:
+            file.remove()
         return self
+
+    def _file(self, given: Partitions) -> ProgressFile | None:
+        if self.checkpoint is None:
+            return None
+        identity = fit_identity(self.get_params(deep=False), _NEUTRAL, len(given.parts), given.names, WORK.group)
+        return ProgressFile(self.checkpoint, identity)
 
     def _estimator(self) -> LandmarkKernelPCA:
         if self.estimator is None:
@@ -141,7 +168,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         reference: Look,
         folds: Folds,
         n: int,
-        channel: Channel,
+        progress: Progress,
     ) -> FittedModels:
         """Return the model of all rows and those without each fold, with the scores of the rows held out."""
         scaling = Scaling.of(reference.rows, self.standardize)
@@ -149,13 +176,14 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         kernel = estimator._make_kernel(rows)
         require_rows(kernel)
         plan = estimator._plan(kernel, rows.shape[1])
-        chosen, dictionary = (
-            (plan.given, None) if plan.given is not None else plan.choose(rows, generator(estimator.random_state))
-        )
-        assert chosen is not None
+        chosen, dictionary = plan.given if progress.points is None else progress.points, None
+        if chosen is None:
+            chosen, dictionary = plan.choose(rows, generator(estimator.random_state))
+        progress.points = chosen
         landmarks = Landmarks(kernel, chosen.astype(np.float64, copy=False))
         measuring = Measuring.on(landmarks, rows, plan.n_components, 1.0)
-        moments = self._over(runs, given, FoldMoments(folds, scaling, measuring), added_folds, channel, "folds learned")
+        learning = _Stage("folds learned", FoldMoments(folds, scaling, measuring), added_folds, progress.add_moments)
+        moments = self._over(runs, given, learning, progress.moments, progress.measured)
         judges = [
             Judge(
                 scaling, self._without(landmarks, moments[:k] + moments[k + 1 :], plan.n_components, estimator.center)
@@ -163,9 +191,10 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
             for k in range(folds.count)
         ]
         share = min(1.0, _CALIBRATION / max(1, n))
-        scores = self._over(
-            runs, given, HeldOutScores(folds, judges, share), joined_scores, channel, "held-out rows judged"
+        judging = _Stage(
+            "held-out rows judged", HeldOutScores(folds, judges, share), joined_scores, progress.add_scores
         )
+        scores = self._over(runs, given, judging, progress.scores, progress.judged)
         estimator.n_features_in_ = rows.shape[1]
         estimator._adopt(LandmarkStream.of_moments(plan, landmarks, dictionary, total(moments), n))
         kept = [k for k, own in enumerate(scores) if len(own)]
@@ -173,16 +202,16 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         held = np.arange(calibration.n)
         return FittedModels(scaling, estimator, Panel([judges[k] for k in kept]), calibration, held)
 
-    def _over(
-        self, runs: Here | Workers, given: Partitions, call: Any, join: Any, channel: Channel, stage: str
-    ) -> list[Any]:
-        """Return what all partitions give, fold by fold."""
-        tasks = given.calls(call, [(number,) for number in range(len(given.parts))])
-        found: list[Any] = []
-        for number, group in enumerate(runs.results(grouped(tasks, join, WORK.group)), start=1):
-            found = [join([*found, group])]
-            channel.emit(stage, min(number * WORK.group, len(tasks)), len(tasks))
-        return list(found[0])
+    def _over(self, runs: Here | Workers, given: Partitions, stage: _Stage, found: list[Any], done: int) -> list[Any]:
+        """Return what all partitions give, fold by fold; `found` is that of the groups which are done."""
+        tasks = given.calls(stage.call, [(number,) for number in range(len(given.parts))])
+        channel = self._channel()
+        groups = grouped(tasks[done * WORK.group :], stage.join, WORK.group)
+        for number, group in enumerate(runs.results(groups), start=done + 1):
+            found = stage.join([found, group] if found else [group])
+            stage.keep(number, found)
+            channel.emit(stage.name, min(number * WORK.group, len(tasks)), len(tasks))
+        return found
 
     def _without(self, landmarks: Landmarks, parts: list[Moments], r: int, center: bool) -> Any:
         """Return the model of T2 and SPE from all moments but those of one fold."""

@@ -1,0 +1,141 @@
+"""Fits of merged models and of detectors go on where they were stopped, also in another process."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import mercer
+from mercer.dask import IncrementalKernelPCA, KernelOutlierDetector, OnlineRobustKernelPCA
+from mercer.dask.merged_models import Levels, ModelFolder
+from mercer.dask.settings import WORK
+from mercer.io.persist import save
+
+pytestmark = pytest.mark.usefixtures("no_cluster")
+KINDS = {
+    "incremental": (IncrementalKernelPCA, {"n_components": 2, "gamma": "median", "rank": 8}),
+    "robust": (OnlineRobustKernelPCA, {"n_components": 2, "gamma": "median", "landmarks": 15}),
+    "detector": (KernelOutlierDetector, {"alpha": 0.05}),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch):
+    monkeypatch.setattr(WORK, "group", 2)
+
+
+def rows():
+    return da.from_array(np.random.default_rng(3).normal(size=(1100, 3)) * [3, 2, 1], chunks=(100, 3))
+
+
+def results(model):
+    local = model.to_local()
+    X = np.random.default_rng(4).normal(size=(40, 3)) * 2
+    return local.p_values(X) if isinstance(local, mercer.KernelOutlierDetector) else local.transform(X)
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stopping(stage, step, act):
+    def watch(event):
+        if event.stage == stage and event.step >= step:
+            act()
+
+    return (watch,)
+
+
+def stop():
+    raise StoppedError
+
+
+CASES = [
+    ("incremental", "partitions learned", 6),
+    ("robust", "partitions learned", 8),
+    ("detector", "folds learned", 4),
+    ("detector", "held-out rows judged", 6),
+]
+
+
+@pytest.mark.parametrize(("kind", "stage", "step"), CASES)
+def test_a_fit_goes_on_where_it_stopped(kind, stage, step, tmp_path):
+    cls, params = KINDS[kind]
+    path = tmp_path / "kept"
+    model = cls(**params, random_state=0, checkpoint=path) if kind != "incremental" else cls(**params, checkpoint=path)
+    model.observers = stopping(stage, step, stop)
+    with pytest.raises(StoppedError):
+        model.fit(rows())
+    assert path.exists()
+    steps = []
+    model.observers = (lambda event: steps.append((event.stage, event.step)),)
+    model.fit(rows())
+    assert "partitions looked at" not in {name for name, _ in steps}
+    assert min(number for name, number in steps if name == stage) == step + 2
+    assert not path.exists()
+    whole = cls(**{**model.get_params(deep=False), "checkpoint": None}).fit(rows())
+    np.testing.assert_allclose(results(model), results(whole), atol=1e-10)  # files may have another order of memory
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_checkpoint_of_another_fit_is_refused(kind, tmp_path):
+    cls, params = KINDS[kind]
+    model = cls(**params, checkpoint=tmp_path / "kept")
+    model.observers = stopping("folds learned" if kind == "detector" else "partitions learned", 2, stop)
+    with pytest.raises(StoppedError):
+        model.fit(rows())
+    other = "statistic" if kind == "detector" else "n_components"
+    with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
+        cls(**{**params, other: "spe" if kind == "detector" else 3}, checkpoint=tmp_path / "kept").fit(rows())
+    with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
+        cls(**params, checkpoint=tmp_path / "kept").fit(rows()[:700])
+
+
+def test_parts_of_a_merged_model_may_be_left_when_a_process_ends(tmp_path):
+    """The merged model is written first; if its parts are not deleted any more, they are not used twice."""
+    models = [mercer.IncrementalKernelPCA(2, gamma=0.1).fit(rows()[i : i + 100].compute()) for i in (0, 100, 200)]
+    folder = ModelFolder(tmp_path / "kept", "a fit")
+    levels = Levels(folder)
+    for model in models:
+        levels.add(model)
+    save(models[1], folder._file(2, 2))
+    again = Levels(ModelFolder(tmp_path / "kept", "a fit"))
+    assert again.done == 3
+    assert again.result().n_samples_seen_ == 300
+    np.testing.assert_allclose(again.result().transform(np.eye(3)), levels.result().transform(np.eye(3)), atol=1e-10)
+    (folder._file(3, 3)).write_bytes(b"damaged")
+    assert Levels(folder).done == 2
+
+
+KILLED = """
+    import os, signal, sys
+    sys.path.insert(0, {tests!r})
+    from cluster.test_checkpoints import KINDS, WORK, rows, stopping
+    WORK.group = 2
+    cls, params = KINDS[{kind!r}]
+    model = cls(**params, checkpoint={path!r})
+    model.observers = stopping({stage!r}, {step}, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    model.fit(rows())
+"""
+
+
+@pytest.mark.parametrize(("kind", "stage", "step"), [CASES[1], CASES[3]])
+def test_another_process_goes_on_after_the_driver_was_killed(kind, stage, step, tmp_path):
+    path = str(tmp_path / "kept")
+    tests = os.path.dirname(os.path.dirname(__file__))
+    code = textwrap.dedent(KILLED).format(kind=kind, stage=stage, step=step, path=path, tests=tests)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    cls, params = KINDS[kind]
+    steps = []
+    model = cls(**params, checkpoint=path)
+    model.observers = (lambda event: steps.append((event.stage, event.step)),)
+    model.fit(rows())
+    assert min(number for name, number in steps if name == stage) == step + 2
+    assert model.n_samples_seen_ == 1100
+    assert not os.path.exists(path)
