@@ -1,8 +1,10 @@
 """Real processes that are killed: the result stays the same, or a clear error is raised and nothing is lost."""
 
+import gc
 import logging
 import os
 import signal
+import time
 
 import dask
 import numpy as np
@@ -114,3 +116,23 @@ def test_a_scheduler_that_is_gone_is_an_error(monkeypatch):
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ClusterError):
         model.fit(rows())
     client.close()
+
+
+def test_workers_forget_tiles_when_a_fit_has_ended(processes):
+    """Without the help of Python's collection of garbage in the driver, which may come late."""
+
+    def shares():
+        kept = processes.run(lambda dask_worker: [str(key) for key in dask_worker.data if "make_share" in str(key)])
+        return [key for keys in kept.values() for key in keys]
+
+    gc.disable()
+    try:
+        for _ in range(2):
+            model = KernelPCA(**SETTINGS, client=processes).fit(rows())
+            assert model.costs_["kept"]
+            end = time.monotonic() + 20
+            while shares() and time.monotonic() < end:
+                time.sleep(0.05)
+            assert shares() == []
+    finally:
+        gc.enable()

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.suite.objectives.dask_exact_large import fitted, quality
+from benchmarks.suite.objectives.dask_exact_large import fitted, fitted_locally, quality
 from benchmarks.suite.plan import Objective, Solver
 
 SETTINGS: dict[str, Any] = {"n_components": 5, "kernel": "rbf", "gamma": 0.02, "precision": "mixed"}
@@ -19,11 +19,18 @@ def on_two_workers(X: np.ndarray) -> Any:
     return lambda: fitted(X, SETTINGS, "auto")
 
 
+def without_cluster(X: np.ndarray) -> Any:
+    return lambda: fitted_locally(X, SETTINGS)
+
+
 OBJECTIVE = Objective(
     name="dask_exact_mixed",
     question="how long does an exact fit of 300,000 rows with 5 components take in mixed precision?",
     datasets={f"exact, {ROWS} x 20": rows},
-    solvers=[Solver("mercer.dask.KernelPCA, mixed, two workers", on_two_workers)],
+    solvers=[
+        Solver("mercer KernelPCA, mixed, two threads, no cluster", without_cluster, peer=True),
+        Solver("mercer.dask.KernelPCA, mixed, two workers", on_two_workers),
+    ],
     quality=quality,
     rounds=0,
     default=False,

@@ -149,6 +149,10 @@ class ClusterTiles:
         """Return the whole matrix, computed in this process."""
         return self._here.dense()
 
+    def release(self) -> None:
+        """Let the workers forget their tiles; without this they would stay until Python collects garbage here."""
+        self._shares.release()
+
     def parts(self, count: int) -> list[slice]:
         """Divide the tiles into parts of nearly the same number."""
         edges = np.linspace(0, self._count, count + 1).round().astype(int)
@@ -171,6 +175,9 @@ class _SharesHere:
         call = delayed(share_products, pure=False, traverse=False)
         return summed(list(dask.compute(*(call(share, factors) for share in self._shares))))
 
+    def release(self) -> None:
+        self._shares = []
+
 
 class _SharesOnWorkers:
     """Shares of the tiles as futures; they are placed anew when workers come or go, or rows are lost."""
@@ -188,12 +195,16 @@ class _SharesOnWorkers:
                 self._place()
                 return self._visit(factors)
             except LostDataError:
-                self._shares, self._places = [], ()
+                self.release()
                 self._workers.wait_for_workers()
         raise ClusterError(
             f"Workers were lost in each of {_ATTEMPTS} attempts at one pass over the kernel matrix. With "
             "checkpoint=PATH a fit that is started again continues with this pass."
         )
+
+    def release(self) -> None:
+        """Forget the futures, so that the workers forget the shares."""
+        self._shares, self._places = [], ()
 
     def _place(self) -> None:
         """Give each thread of each worker its share, if workers have changed."""

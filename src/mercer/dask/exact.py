@@ -1,6 +1,7 @@
 """Exact kernel PCA with the tiles on a cluster: the driver runs the same eigensolver as on one machine."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -50,19 +51,18 @@ def _fit(
         plain = replace(options, rng=None)
         known = (same_text(kernel), np.dtype(dtype).name, plain, n_components, center)
         journal = Journal(checkpoint, digest(X, *known))
-    operator = _operator(runs, kernel, X, dtype, costs, journal, center)
-    options = replace(options, positive=kernel.positive, costly=not costs.kept)
-    if options.costly:
-        options = replace(
-            options,
-            improve=partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs)),
-            rough=_rough(operator, runs, kernel, X, costs, journal, center),
-        )
-    if isinstance(n_components, float):
-        spectrum = solve_share(operator, n_components, options, channel)
-    else:
-        spectrum = solve(operator, n_components, options, channel)
-    fit = finished(kernel, X, operator, spectrum, drop_zeros)
+    with ExitStack() as ended:
+        place = partial(_operator, ended, runs, kernel, X, costs, journal, center)
+        operator = place(dtype)
+        options = replace(options, positive=kernel.positive, costly=not costs.kept)
+        if options.costly:
+            improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
+            options = replace(options, improve=improve, rough=_rough(operator, place, costs))
+        if isinstance(n_components, float):
+            spectrum = solve_share(operator, n_components, options, channel)
+        else:
+            spectrum = solve(operator, n_components, options, channel)
+        fit = finished(kernel, X, operator, spectrum, drop_zeros)
     if journal is not None:
         journal.remove()
     return fit
@@ -77,18 +77,26 @@ def _is_small(kernel: Kernel, X: Array, n_components: int | float, options: Eige
 
 
 def _operator(
-    runs: Here | Workers, kernel: Kernel, X: Array, dtype: Any, costs: Costs, journal: Journal | None, center: bool
+    ended: ExitStack,
+    runs: Here | Workers,
+    kernel: Kernel,
+    X: Array,
+    costs: Costs,
+    journal: Journal | None,
+    center: bool,
+    dtype: Any,
 ) -> CentredOperator:
+    """Return the centred matrix, whose tiles the workers keep until `ended` is closed."""
     tiles = ClusterTiles(runs, kernel, X, dtype, costs, journal)
+    ended.callback(tiles.release)
     return CentredOperator(tiles, kernel.diagonal(X), center=center)
 
 
-def _rough(operator: CentredOperator, *given: Any) -> CentredOperator | None:
+def _rough(operator: CentredOperator, place: Callable[[Any], CentredOperator], costs: Costs) -> CentredOperator | None:
     """Return the operator with kernel values in float32; None where they lose too much, or are float32 anyway."""
     if operator.dtype != np.float64:
         return None
-    runs, kernel, X, costs, journal, center = given
     kept = replace(costs)
-    rough = _operator(runs, kernel, X, np.float32, costs, journal, center)
+    rough = place(np.float32)
     costs.kept, costs.tile_bytes = kept.kept, kept.tile_bytes  # those of the final passes
     return rough if rough.dtype == np.float32 else None

@@ -1,6 +1,6 @@
 """Draw what the cost model of a cluster predicts: `python -m benchmarks dask_cost`, then with the costs that it prints
 
-python -m benchmarks.cluster_picture --made 1.9 --read 0.6 --latency 6 --task 0.6 --rate 0.5 --driver 20 [-o FILE]
+python -m benchmarks.suite.cluster_picture --made 1.9 --read 0.6 --latency 6 --task 0.6 --rate 0.5 --driver 20 [-o FILE]
 """
 
 import argparse
