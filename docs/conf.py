@@ -97,6 +97,7 @@ sphinx_gallery_conf = {
     "reference_url": {"mercer": None},
     "image_srcset": ["2x"],
     "image_scrapers": ("extensions.figures.save_figures",),
+    "ignore_repr_types": r"matplotlib\.",  # a legend as the last line of a block is not worth printing
     "within_subsection_order": "FileNameSortKey",
     "thumbnail_size": (640, 420),
     "min_reported_time": 0,

@@ -22,13 +22,14 @@ _IN_STYLES = re.compile(r"@import\s+[\"']?(?:https?:)?//|url\(\s*[\"']?(?:https?
 
 
 class Page(HTMLParser):
-    """The ids of a page, its title and description, where its links lead, and what it fetches."""
+    """The ids of a page, its title and description, where its links lead, what it fetches, and printed objects."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.fetched: list[str] = []
+        self.printed: list[str] = []
         self.title, self.description, self._in_title = "", "", False
         self.feed(text)
 
@@ -47,7 +48,8 @@ class Page(HTMLParser):
         self.fetched += [part.split()[0] for part in values.get("srcset", "").split(",") if part.strip()]
 
     def handle_data(self, data: str) -> None:
-        """Note the title."""
+        """Note the title, and objects that are printed with their address in memory."""
+        self.printed += [data.strip()] if "object at 0x" in data else []
         if self._in_title:
             self.title, self._in_title = " ".join(data.split()), False
 
@@ -63,6 +65,7 @@ def problems(folder: Path) -> Iterator[str]:
         yield from (f"{where} fetches {source}" for source in page.fetched if _REMOTE.match(source))
         yield from (f"{where} shows {s}, which is missing" for s in page.fetched if _missing(path, s))
         yield from (f"{where} links to {link}, which is missing" for link in page.links if _broken(path, link, pages))
+        yield from (f"{where} prints {text}" for text in page.printed)
     yield from _unnamed(folder, pages)
     for path in folder.rglob("*.css"):
         if _IN_STYLES.search(path.read_text()):

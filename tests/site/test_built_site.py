@@ -38,6 +38,7 @@ def test_a_good_site_has_no_problems(folder):
         ('<img src="gone.png">', "gone.png"),
         ('<script src="https://cdn.example/x.js"></script>', "cdn.example"),
         ('<link rel="stylesheet" href="//fonts.example/x.css">', "fonts.example"),
+        ("<pre>&lt;Legend object at 0x7f&gt;</pre>", "Legend"),
         ('<img srcset="https://far.example/x.png 2x" src="a.png">', "far.example"),
     ],
 )
