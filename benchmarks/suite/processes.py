@@ -39,7 +39,6 @@ def vector_autoregression(n: int, seed: int, fault: str | None = None, start: in
 
 
 TANK_FAULTS = ("feed", "fouling", "catalyst", "sensor", "valve", "leak")
-TANK_COLUMNS = ("feed c", "feed T", "feed flow", "c", "T", "jacket T", "level", "coolant valve", "outlet valve")
 _MEASURED = np.array([0.005, 0.003, 0.005, 0.005, 0.003, 0.003, 0.005, 0.01, 0.01])  # noise of the 9 sensors
 _DISTURBED = np.array([0.03, 0.015, 0.012, 0.03])  # feed concentration and temperature, coolant temperature, feed flow
 

@@ -4,9 +4,6 @@ One fault that lasts half an hour is no reason to doubt the model. So the warnin
 the whole span than alpha allows, and more than it allows in three quarters of its parts.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -66,11 +63,3 @@ class RateWatch:
             f"More alarms than alpha = {self.alpha:g} allows for {self.span / 3600:g} hours ({loud / rows:.2g} of the "
             "rows): the process changed, or the model is old."
         )
-
-
-def from_saved(alpha: float, state: Mapping[str, Any] | list[list[int]] | None) -> RateWatch:
-    """Return a watch that goes on with saved counts, where there are any."""
-    watch = RateWatch(alpha)
-    if isinstance(state, list):
-        watch.restore(state)
-    return watch
