@@ -14,7 +14,7 @@ import mercer
 from mercer.kernels import RBF
 from mercer.kernels.precision import enough_precision, exponent_dtype
 from mercer.kernels.tiles import PointBlocks, SymmetricTiles
-from mercer.solvers.landmark.moments import Whitening, enough_in_float32
+from mercer.solvers.landmark.moments import Landmarks, enough_in_float32
 from textbook.kernel_pca import rbf_matrix
 
 KEPT = 1e-6
@@ -174,7 +174,7 @@ def test_huge_float32_rows_do_not_overflow():
 def test_landmarks_use_float32_where_whitening_leaves_six_digits(gamma, enough):
     X = np.random.default_rng(4).standard_normal((4000, 10)).astype(np.float32)
     points = X[:60].astype(np.float64)
-    assert not enough_in_float32(Whitening.of(RBF(gamma), points), X[:100], 5)  # too few rows to save time
+    assert not enough_in_float32(Landmarks(RBF(gamma), points), X[:100], 5)  # too few rows to save time
     expected, model = (
         mercer.LandmarkKernelPCA(5, kernel="rbf", gamma=gamma, landmarks=points).fit(rows)
         for rows in (X.astype(np.float64), X)

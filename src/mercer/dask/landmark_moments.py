@@ -13,10 +13,9 @@ from mercer.dask.partitions import Partitions, checked_rows
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, fading_weights, total
-from mercer.solvers.landmark.moments import Landmarks, enough_in_float32, measure
+from mercer.solvers.landmark.moments import Landmarks, central_values, enough_in_float32, measure
 
 SAMPLE_ROWS, SAMPLE_ROWS_EACH = 3000, 10  # rows from which landmarks are chosen, and for each landmark
-_FIRST = 256  # rows whose mean is the reference of all moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,8 @@ class Measuring:
     @classmethod
     def on(cls, landmarks: Landmarks, rows: Array, leading: int, forgetting: float) -> "Measuring":
         """Decide by some rows."""
-        blocks = landmarks.blocks(np.float64)
-        reference = blocks.against(rows[:_FIRST]).mean(axis=0, dtype=np.float64)
-        short = rows.dtype == np.float32 and enough_in_float32(landmarks.whitening, rows, leading)
+        reference = central_values(landmarks.blocks(np.float64), rows)
+        short = rows.dtype == np.float32 and enough_in_float32(landmarks, rows, leading)
         return cls(landmarks, reference, bool(short), forgetting)
 
     def __call__(self, rows: Array, newer: int = 0) -> tuple[Moments, int]:

@@ -14,7 +14,10 @@ from mercer.arrays import Array
 
 _FAR = 0.99  # share of the second moment that is due to the mean's distance from the reference, where it is moved
 _LEAST_WEIGHT = 1e-200  # rows with less weight are ignored; products with subnormal numbers are slow
-_SHORT_SUM = 128  # products of so many rows may be added in float32; what that loses averages out over blocks
+_LEAST_SUM = 128  # products of so many rows may be added in float32; what that loses averages out over such sums
+# The error of a mean over n products, L of them added in float32 at a time, grows as L / sqrt(n). This is its value for
+# 1024 rows and sums of 128, with which it is tried whether float32 suffices.
+_SUM_GROWTH = 4.0
 
 
 @dataclass
@@ -34,8 +37,10 @@ class Moments:
         m = len(reference)
         return cls(reference, np.zeros(m), np.zeros((m, m)))
 
-    def add_block(self, Z: Array, own: Array, weights: Array | None = None) -> None:
+    def add_block(self, Z: Array, own: Array, weights: Array | None = None, short_sum: int = _LEAST_SUM) -> None:
         """Add rows Z, (b, m), which are overwritten; `own` is k(x, x), (b,); default weights are 1.
+
+        Of rows in float32, `short_sum` at a time are added up in float32.
 
         Z^T Z of one array with itself is computed by the symmetric update of BLAS, which does half the work. (Through
         scipy it would keep the interpreter lock, and other threads would wait.)
@@ -43,19 +48,20 @@ class Moments:
         first = self.weight == 0.0
         Z -= self.reference.astype(Z.dtype, copy=False)
         if weights is None:
-            self.total += Z.sum(axis=0, dtype=np.float64)
+            total = _total(Z, short_sum)
             self.weight, self.squares, self.own = (
                 self.weight + len(Z),
                 self.squares + len(Z),
                 self.own + float(own.sum()),
             )
         else:
-            self.total += weights @ Z
+            total = weights @ Z
             self.weight += float(weights.sum())
             self.squares += float(weights @ weights)
             self.own += float(weights @ own)
             Z *= np.sqrt(weights).astype(Z.dtype, copy=False)[:, None]
-        product = Z.T @ Z if Z.dtype == np.float64 else _products_of_short_rows(Z)
+        self.total += total
+        product = _product(Z, short_sum)
         if first:
             self.product = product
         else:
@@ -136,13 +142,32 @@ class Moments:
         return self.weight - self.squares / self.weight if self.weight > 0 else 0.0
 
 
-def _products_of_short_rows(Z: Array) -> Array:
-    """Return Z^T Z in float64 for rows in float32."""
+def rows_per_sum(n: int) -> int:
+    """Return how many of n rows in float32 may be added up in float32 at a time."""
+    return max(_LEAST_SUM, int(_SUM_GROWTH * np.sqrt(n)))
+
+
+def _total(Z: Array, short_sum: int) -> Array:
+    """Return the sum of the rows in float64."""
+    if Z.dtype == np.float64:
+        return np.asarray(Z.sum(axis=0))
+    pieces = _pieces(Z, short_sum)
+    return np.asarray(np.sum([np.ones(len(some), Z.dtype) @ some for some in pieces], axis=0, dtype=np.float64))
+
+
+def _product(Z: Array, short_sum: int) -> Array:
+    """Return Z^T Z in float64."""
+    if Z.dtype == np.float64:
+        return np.asarray(Z.T @ Z)
     product = np.zeros((Z.shape[1], Z.shape[1]))
-    for first in range(0, len(Z), _SHORT_SUM):
-        some = Z[first : first + _SHORT_SUM]
+    for some in _pieces(Z, short_sum):
         product += some.T @ some
     return product
+
+
+def _pieces(Z: Array, rows: int) -> list[Array]:
+    """Return pieces of about equal size with at most so many rows each."""
+    return np.array_split(Z, -(-len(Z) // rows)) if len(Z) else []
 
 
 def total(parts: Sequence[Moments]) -> Moments:

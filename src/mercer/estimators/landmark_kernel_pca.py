@@ -387,6 +387,12 @@ class LandmarkKernelPCA(KernelDecomposition):
             self._solve()
         self._channel().emit("Rows learned", self._stream.seen)
 
+    def _warn_of_fewer(self) -> None:
+        """Warn where there are fewer components than asked for; the model is solved only where that is in doubt."""
+        assert self._stream is not None
+        if self.n_components is not None and not self._stream.surely_has(int(self.n_components), self.center):
+            super()._warn_of_fewer()
+
     # -- the model -----------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:

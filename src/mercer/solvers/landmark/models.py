@@ -16,7 +16,12 @@ from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, one_blas_thread, run_in_threads
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.exact.fit import fit_exact
-from mercer.solvers.landmark.moments import Whitening, block_slices
+from mercer.solvers.landmark.moments import Landmarks, Whitening, block_slices
+
+_EXTRA_DIRECTIONS = 8  # beside as many as there are components: the bound becomes better by them
+_INDEPENDENT = 1e-8  # least squared length of such a direction, relative to the longest
+_CERTAIN = 1e-5  # an eigenvalue above this share of the largest one is no rounding error
+_TIMES_NOISE = 1e3  # and if it is so many times larger than the errors of kernel values
 
 
 def solve_moments(space: Whitening, moments: Moments, n_components: int, center: bool) -> Expansion:
@@ -46,6 +51,30 @@ def solve_moments(space: Whitening, moments: Moments, n_components: int, center:
         mean_norm=mean_norm,
         trace=max(moments.own - moments.weight * mean_norm, float(values.sum())),
     )
+
+
+def surely_has(landmarks: Landmarks, moments: Moments, n_components: int, center: bool) -> bool:
+    """Tell without solving whether there certainly are so many components; False means that only a solution can tell.
+
+    The r-th eigenvalue is not below the r-th one on any subspace of feature space (Cauchy's interlacing theorem). Here
+    the subspace is spanned by some combinations B of the landmarks, B^T K B = I: with the scatter S of k_m(x), its
+    eigenvalues are those of B^T S B.
+    """
+    m = n_rows(landmarks.points)
+    if not landmarks.kernel.positive or n_components + _EXTRA_DIRECTIONS > m:
+        return False
+    scatter = moments.scatter(center)
+    directions = np.random.default_rng(0).standard_normal((m, n_components + _EXTRA_DIRECTIONS))
+    with one_blas_thread():
+        B, _ = np.linalg.qr(scatter @ directions)
+        lengths, turned = np.linalg.eigh(B.T @ landmarks.blocks(np.float64).against(landmarks.points) @ B)
+        independent = lengths > _INDEPENDENT * lengths[-1]
+        B = B @ (turned[:, independent] / np.sqrt(lengths[independent]))  # orthonormal in feature space
+        values = np.linalg.eigvalsh(B.T @ (scatter @ B))[::-1]
+    if len(values) < n_components:
+        return False
+    noise = rounding_noise(max(1, round(moments.weight)), abs(moments.own) / moments.weight, np.float64)
+    return bool(values[n_components - 1] > max(_CERTAIN * values[0], _TIMES_NOISE * noise))
 
 
 def _judged(values: Array, vectors: Array, landmarks: Array, moments: Moments) -> tuple[Array, Array]:

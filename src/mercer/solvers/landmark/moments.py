@@ -8,7 +8,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer.arrays import Array, Points, check_kernel_values, n_rows
-from mercer.engine.moments import Moments
+from mercer.engine.dense import leading_pairs
+from mercer.engine.moments import Moments, rows_per_sum
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices, run_in_threads
@@ -20,8 +21,13 @@ _FEWEST, _MOST = 256, 4096  # rows of a block
 _LEAST_SHARE = 1e-10
 # float32 must keep this on a sample of rows: errors of the eigenvalues, relative to the largest of them
 _SAMPLE_ROWS = 1024
-_KEPT = 5e-7  # of those that the model has
-_KEPT_ELSEWHERE = 1e-5  # of all others, which disturb the vectors of the model
+_KEPT = 5e-7
+_KEPT_OUTSIDE = 1e-5  # errors by which the vectors of the model turn towards others
+_LEAST_CAPTURED = (
+    1e-6  # of the variation: a narrower kernel has exponents so large that float32 has fewer digits of them
+)
+_MORE_VECTORS = 8  # than components, so that the others are well separated from the components
+_PROBES = 16  # random vectors that measure the norm of all errors
 
 
 # -- the moments of many rows ----------------------------------------------------------------------
@@ -36,19 +42,31 @@ def measure(
 ) -> Moments:
     """Return the moments of k_m(x) over the rows of X; peak memory is one small block per thread."""
     if reference is None:
-        reference = blocks.against(X[:_FEWEST]).mean(axis=0, dtype=np.float64)
+        reference = central_values(blocks, X)
     slices = block_slices(n_rows(X), blocks, n_jobs)
     threads = min(len(slices), available_threads(n_jobs)) if len(slices) > 1 else 1
     parts = [Moments.empty(reference) for _ in range(threads)]
+    short_sum = rows_per_sum(n_rows(X))
 
     def work(worker: int, rows: slice) -> None:
         own = blocks.kernel.diagonal(X[rows])
-        parts[worker].add_block(blocks.against(X[rows]), own, None if weights is None else weights[rows])
+        some = None if weights is None else weights[rows]
+        parts[worker].add_block(blocks.against(X[rows]), own, some, short_sum)
 
     run_in_threads(work, slices, threads)
     for part in parts[1:]:
         parts[0].add(part)
     return _finite(parts[0])
+
+
+def central_values(blocks: PointBlocks, X: Points) -> Array:
+    """Return the median of k_m(x) over some rows, (m,).
+
+    Not the mean: of a narrow kernel few values are large, and a mean of some rows that includes one of them is far from
+    nearly all values. The products of these would be large, and all have the same rounding error.
+    """
+    some = X[:: -(-n_rows(X) // _FEWEST)] if n_rows(X) else X
+    return np.asarray(np.median(blocks.against(some).astype(np.float64, copy=False), axis=0))
 
 
 def block_slices(n: int, blocks: PointBlocks, n_jobs: int | None) -> list[slice]:
@@ -98,27 +116,6 @@ class Whitening:
         return float(np.einsum("ij,ij->", self.root, moments.scatter(False) @ self.root))
 
 
-def enough_in_float32(space: Whitening, X: Points, n_components: int) -> bool:
-    """Tell whether kernel values in float32 give the model to 1e-6 of its largest eigenvalue.
-
-    Whitening multiplies their rounding errors, by more the nearer landmarks are to each other. So the eigenvalues of
-    some rows are computed in both precisions. With more rows the errors average out.
-    """
-    if n_rows(X) < 2 * _SAMPLE_ROWS:  # too few to save time
-        return False
-    some = X[:: -(-n_rows(X) // _SAMPLE_ROWS)]
-    short, wide = (
-        np.linalg.eigvalsh(space.covariance(measure(PointBlocks(space.kernel, space.points, dtype), some, None), True))
-        for dtype in (np.float32, np.float64)
-    )
-    errors = np.abs(short - wide)[::-1]
-    largest = wide.max(initial=0.0)
-    return bool(
-        errors[:n_components].max(initial=0.0) <= _KEPT * largest
-        and errors.max(initial=0.0) <= _KEPT_ELSEWHERE * largest
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Landmarks:
     """Landmarks, with what is computed once for all rows that are measured on them."""
@@ -163,3 +160,45 @@ class Landmarks:
             T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
         T[:m] = np.eye(m)
         return moments.mapped(T)
+
+
+def enough_in_float32(landmarks: Landmarks, X: Points, n_components: int) -> bool:
+    """Tell whether kernel values in float32 give the model to 1e-6 of its largest eigenvalue.
+
+    Whitening multiplies their rounding errors, by more the nearer landmarks are to each other. So the covariance of
+    some rows is computed in both precisions. With more rows the errors average out.
+    """
+    if n_rows(X) < 2 * _SAMPLE_ROWS:  # too few to save time
+        return False
+    some = X[:: -(-n_rows(X) // _SAMPLE_ROWS)]
+    space, blocks = landmarks.whitening, landmarks.blocks(np.float64)
+    reference = central_values(blocks, some)
+    wide = measure(blocks, some, None, reference)
+    short = measure(landmarks.blocks(np.float32), some, None, reference)
+    C, difference = space.covariance(wide, True), short.scatter(True) - wide.scatter(True)
+    if np.trace(C) < _LEAST_CAPTURED * wide.own:
+        return False
+    with one_blas_thread():
+        return _is_kept(C, space.root, difference, n_components)
+
+
+def _is_kept(C: Array, root: Array, difference: Array, n_components: int) -> bool:
+    """Tell whether the leading eigenvalues of C, (q, q), change little if E = root^T difference root is added to it.
+
+    With V the leading vectors of C, some more than there are components, an eigenvalue changes by at most |V^T E V| +
+    |E V|^2 / separation, where the separation is between the components and all vectors outside of V.
+    """
+    q = len(C)
+    n_vectors = min(n_components + _MORE_VECTORS, q)
+    values, V = leading_pairs(C, n_vectors)
+    probes = np.random.default_rng(0).standard_normal((q, _PROBES))
+    changed = root.T @ (difference @ (root @ np.hstack([V, probes])))  # E V, and E times the probes
+    inside, outside = np.linalg.norm(V.T @ changed[:, :n_vectors], 2), np.linalg.norm(changed[:, :n_vectors], 2)
+    change = inside
+    if n_vectors < q:
+        norm = np.linalg.norm(changed[:, n_vectors:]) / np.sqrt(_PROBES)  # an estimate of |E|, not below it on average
+        separation = values[n_components - 1] - values[-1] - norm
+        if separation <= 0.0 or outside > _KEPT_OUTSIDE * values[0]:
+            return False
+        change += outside**2 / separation
+    return bool(change <= _KEPT * values.max(initial=0.0))

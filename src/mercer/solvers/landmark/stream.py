@@ -13,7 +13,7 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import AldDictionary, select_landmarks
 from mercer.kernels.tiles import PointBlocks
-from mercer.solvers.landmark.models import exact_model, solve_moments
+from mercer.solvers.landmark.models import exact_model, solve_moments, surely_has
 from mercer.solvers.landmark.moments import Landmarks, enough_in_float32, measure
 from mercer.solvers.landmark.recent_rows import RecentRows
 
@@ -198,7 +198,7 @@ class LandmarkStream:
         """Return the moments of rows, from kernel values in the precision that they need."""
         assert self.landmarks is not None
         if X.dtype == np.float32 and self._short is None:
-            self._short = enough_in_float32(self.landmarks.whitening, X, self._leading)
+            self._short = enough_in_float32(self.landmarks, X, self._leading)
         dtype = np.float32 if X.dtype == np.float32 and self._short else np.float64
         return measure(self.landmarks.blocks(dtype), X, weights, reference, self.plan.n_jobs)
 
@@ -223,6 +223,12 @@ class LandmarkStream:
         rows = _float64(self.rows.stacked())
         expansion = exact_model(self.plan.kernel, rows, r, self.plan.forgetting, center)
         return expansion, _freedom(n_rows(rows), self.plan.forgetting)
+
+    def surely_has(self, r: int, center: bool) -> bool:
+        """Tell without solving whether the model certainly has r components; False where only a solution can tell."""
+        if self.landmarks is None or self.moments is None:
+            return False
+        return surely_has(self.landmarks, self.moments, r, center)
 
     def followed_by(self, other: "LandmarkStream", rng: np.random.RandomState) -> "LandmarkStream":
         """Return a stream that saw the rows of this one and then those of another; both stay as they are."""
