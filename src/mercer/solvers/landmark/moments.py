@@ -16,6 +16,7 @@ from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread
 
 _BLOCK_BYTES = 5 * 2**19  # a block of kernel values that stays in the second-level cache until its product is computed
 _FEWEST, _MOST = 256, 4096  # rows of a block
+_CENTRAL_ROWS = 64  # rows whose median is the reference
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
 _LEAST_SHARE = 1e-10
@@ -65,7 +66,7 @@ def central_values(blocks: PointBlocks, X: Points) -> Array:
     Not the mean: of a narrow kernel few values are large, and a mean of some rows that includes one of them is far from
     nearly all values. The products of these would be large, and all have the same rounding error.
     """
-    some = X[:: -(-n_rows(X) // _FEWEST)] if n_rows(X) else X
+    some = X[:: -(-n_rows(X) // _CENTRAL_ROWS)] if n_rows(X) else X
     return np.asarray(np.median(blocks.against(some).astype(np.float64, copy=False), axis=0))
 
 
