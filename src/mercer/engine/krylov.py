@@ -52,6 +52,7 @@ class _Basis:
     done: int  # rows of Q whose products are in T
     size: int  # rows of Q in use, the newest block included
     near: int = 0  # products of the newest block have no components in rows before this one
+    coupling: Array | None = None  # (b, b'), inner products of the newest block with those of the block before it
 
     @classmethod
     def begin(cls, start: Array, capacity: int) -> "_Basis":
@@ -70,7 +71,7 @@ class _Basis:
         """Put the products of the newest block, (b, n), into T; return the part of them outside the basis.
 
         K' is symmetric, so only the newest block and the one before it (after a restart: all) have inner products
-        with them.
+        with them. Those with the block before are known from its own products, which may be more accurate.
         """
         used = self.Q[self.near : self.size]
         projected = product @ used.T
@@ -78,6 +79,10 @@ class _Basis:
         self.T[: self.size, self.done : self.size] = 0.0
         self.T[self.done : self.size, self.near : self.size] = projected
         self.T[self.near : self.size, self.done : self.size] = projected.T
+        if self.coupling is not None:
+            rows = slice(self.done, self.done + len(self.coupling))
+            self.T[rows, self.near : self.done] = self.coupling
+            self.T[self.near : self.done, rows] = self.coupling.T
         return np.asarray(product - projected @ used)
 
     def extend(self, remainder: Array, negligible: float) -> Array:
@@ -92,7 +97,8 @@ class _Basis:
         block, correction = _orthonormal(block - (block @ used.T) @ used) if len(block) else (block, np.eye(0))
         self.near, self.done = self.done, self.size
         self._append(block)
-        return np.asarray(correction @ R)
+        self.coupling = np.asarray(correction @ R)
+        return self.coupling
 
     def widen(self, rng: np.random.Generator, count: int) -> None:
         """Add random rows, orthogonal to all others, to the newest block."""
@@ -115,7 +121,7 @@ class _Basis:
         kept, newest = len(values), self.newest.copy()
         self.Q[:kept] = rotation.T @ self.Q[: self.done]
         self.T[:kept, :kept] = np.diag(values)
-        self.near, self.done, self.size = 0, kept, kept + len(newest)
+        self.near, self.done, self.size, self.coupling = 0, kept, kept + len(newest), None
         self.Q[self.done : self.size] = newest
 
 

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
 from mercer.engine.dense import leading_pairs_by_arpack, pairs_and_lowest
-from mercer.engine.krylov import KrylovResult, block_krylov
+from mercer.engine.krylov import KrylovResult, Product, block_krylov
 from mercer.errors import user_level
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
@@ -34,6 +35,7 @@ _LONGEST_SUM = (
     85.0  # rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
 )
 _ROUGH_RESIDUAL = 1e-6  # what float32 reaches
+_REFINING_STEPS = 6  # passes after which rough products are given up
 _KRYLOV_STEPS = 200
 
 
@@ -154,28 +156,54 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
         block = max(block, n_pairs)
     block = min(n, block)
     start, before = _rng(options).standard_normal((n, block)), 0
-    if options.improve is not None and not randomized:
+    if randomized:
+        found = block_krylov(operator.matmul, start, n_pairs, **limits, select="modulus", channel=channel)
+        return krylov_spectrum(found, warn=False)
+    if options.improve is not None:
         start = options.improve(start)
-    if options.rough is not None and not randomized:
-        start, before = _rough_start(options.rough, start, n_pairs, channel)
-    found = block_krylov(
-        operator.matmul,
-        start,
-        n_pairs,
-        **limits,
-        select="modulus" if randomized else "largest",
-        channel=channel,
-    )
-    found = replace(found, n_iter=found.n_iter + before)
-    return krylov_spectrum(found, warn=not randomized)
+    if options.rough is not None:
+        start, before, refined = _roughly(operator, options, start, n_pairs, channel)
+        if refined is not None:
+            return krylov_spectrum(replace(refined, n_iter=refined.n_iter + before))
+    found = block_krylov(operator.matmul, start, n_pairs, **limits, channel=channel)
+    return krylov_spectrum(replace(found, n_iter=found.n_iter + before))
 
 
-def _rough_start(rough: Operator, start: Array, n_pairs: int, channel: Channel) -> tuple[Array, int]:
-    """Return approximate eigenvectors as a start, with some more beside the wanted ones, and the number of passes."""
-    limits = krylov_limits(rough, EigenOptions(tol=_ROUGH_RESIDUAL))
-    found = block_krylov(rough.matmul, start, n_pairs, **limits, channel=channel)
-    more = max(_BLOCK, start.shape[1] - n_pairs)
-    return np.hstack([found.vectors, found.next_vectors[:, :more]]), found.n_iter
+def _roughly(
+    operator: Operator, options: EigenOptions, start: Array, n_pairs: int, channel: Channel
+) -> tuple[Array, int, KrylovResult | None]:
+    """Return better start vectors by products of less precision, the number of passes, and the result where it is one.
+
+    The rough operator's eigenvectors V are wrong by its rounding errors. One exact pass gives K V; what is missing lies
+    in the Krylov space of the residuals, where products of less precision are enough [Simoncini and Szyld 2003]: their
+    errors are multiplied by the part of the result that is outside of V, which is small.
+    """
+    assert options.rough is not None
+    limits, rough = krylov_limits(operator, options), krylov_limits(options.rough, EigenOptions(tol=_ROUGH_RESIDUAL))
+    found = block_krylov(options.rough.matmul, start, n_pairs, **rough, channel=channel)
+    start, passes = _leading_vectors(found, max(_BLOCK, start.shape[1] - n_pairs)), found.n_iter
+    if limits["max_iter"] < _REFINING_STEPS:
+        return start, passes, None
+    product = _first_exactly(operator.matmul, options.rough.matmul)
+    found = block_krylov(product, start, n_pairs, **{**limits, "max_iter": _REFINING_STEPS}, channel=channel)
+    basis = np.linalg.qr(start)[0]
+    outside = np.linalg.norm(found.vectors - basis @ (basis.T @ found.vectors), axis=0).max(initial=0.0)
+    error = outside * (rough["floor"] + rough["noise"] / max(float(np.abs(found.values).max(initial=0.0)), 1e-300))
+    passes += found.n_iter
+    if found.converged and error <= limits["tol"]:
+        return start, passes - found.n_iter, found
+    return _leading_vectors(found, start.shape[1] - n_pairs), passes, None
+
+
+def _first_exactly(exact: Product, rough: Product) -> Product:
+    """Return a function that computes its first product exactly, and later ones with less precision."""
+    products = chain([exact], repeat(rough))
+    return lambda V: next(products)(V)
+
+
+def _leading_vectors(found: KrylovResult, more: int) -> Array:
+    """Return the vectors that were found, and some more beside the wanted ones."""
+    return np.hstack([found.vectors, found.next_vectors[:, :more]])
 
 
 def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
