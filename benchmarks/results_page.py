@@ -15,6 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 from benchmarks.suite import report, runner, store
+from benchmarks.suite.narrow import narrow
 from benchmarks.suite.old_page import OldPage, counted
 from papers import catalogue
 from papers.comparison import count_good
@@ -50,10 +51,16 @@ def _find(key: str, one: Experiment, folders: Iterable[Path]) -> Found:
 def _opening(found: dict[tuple[str, str], Found], old: OldPage) -> Iterator[str]:
     yield "# Results\n"
     yield (
-        "Made by `python -m benchmarks.results_page`: `python -m papers` runs the papers' experiments again, `python "
-        "-m benchmarks` measures Mercer against its peers, and this page shows the results. The former also writes a "
-        "page with all figures, tables, choices and explanations, `summary.html`. Each section tells on which day it "
-        "was measured, with which version, and on which machine. Sections that were not run again are older.\n"
+        "This page has two parts. First, the experiments of five papers are run again, and our numbers are compared "
+        "with the printed ones. Then Mercer is measured against other programs (its *peers*) on the same data. "
+        "Each section tells when it was measured, with which version and on which machine; sections that "
+        "were not run again are older.\n"
+    )
+    yield (
+        "```\n# the papers, and a page with all their figures: build/reproduced/summary.html; --list shows the names\n"
+        "python -m papers\n# the benchmarks; --list shows their names, --all runs the long ones too\n"
+        "python -m benchmarks\n# this page from what was run; all else stays as it is\n"
+        "python -m benchmarks.results_page\n```\n"
     )
     yield "## The papers, run again\n"
     yield "Numbers and statements of each paper, compared with our results:\n"
@@ -120,7 +127,7 @@ def _experiment(key: str, one: Experiment, result: Result | None, folder: Path |
     yield f"*Run {result.measured or 'on a day that was not noted'} with Mercer {result.version}.*\n"
     for name, caption in list(result.captions.items())[:1]:
         _shrink(folder / f"{name}.png", pictures / _picture(key, one))
-        yield f"![{one.title}]({_PICTURES}/{_picture(key, one)})\n\n*{caption}*\n"
+        yield f"![{one.title}]({_PICTURES}/{_picture(key, one)})\n\n*{_plain(caption)}*\n"
     lines = result.judged
     good = count_good(lines)
     yield (
@@ -135,6 +142,11 @@ def _experiment(key: str, one: Experiment, result: Result | None, folder: Path |
     yield "\n</details>\n"
 
 
+def _plain(caption: str) -> str:
+    """Return a caption whose stars are stars, not the end of slanted text."""
+    return caption.replace("*", "\\*")
+
+
 def _peers(bench: Path, old: OldPage, pictures: Path) -> Iterator[str]:
     yield "## Against the peers\n"
     stored = {name: records for name in runner.names() if (records := store.load(bench, name))}
@@ -142,13 +154,17 @@ def _peers(bench: Path, old: OldPage, pictures: Path) -> Iterator[str]:
     if not shown:
         yield "`make bench` has not been run.\n"
         return
-    yield "A ratio says how many times faster a solver is than the fastest peer, on the same day and machine.\n"
+    yield (
+        "All solvers of a section run in turn on the same rows. *Seconds* are medians. *Times the fastest peer*: 2 is "
+        "twice as fast as the fastest peer, and a number below 1 is slower; in brackets, the least and the largest "
+        "ratio. *MB* is the growth of memory. *Expected* is the aim that was set; it is not always reached.\n"
+    )
     yield from _pictures(bench, pictures, whole=set(shown) == set(stored), old=old)
     for name in shown:
         if name in stored:
-            yield "\n".join(report.lines(runner.load(name), stored[name])).strip() + "\n"
+            yield narrow("\n".join(report.lines(runner.load(name), stored[name])).strip() + "\n")
         else:
-            yield old.objective(name)
+            yield narrow(old.objective(name))
 
 
 def _pictures(bench: Path, pictures: Path, *, whole: bool, old: OldPage) -> Iterator[str]:

@@ -143,3 +143,15 @@ def test_pictures_of_how_it_works_are_drawn_by_their_script(tmp_path):
     shown = re.findall(r"how_it_works/(\w+\.png)", (ROOT / "docs" / "guide" / "how_it_works.md").read_text())
     assert shown == [f"{name}.png" for name in script["PICTURES"]]
     assert all(imread(tmp_path / name)[..., :3].std() > 0.01 for name in shown)
+
+
+def test_the_picture_of_the_monitor_shows_what_its_caption_says(tmp_path):
+    script = runpy.run_path(str(ROOT / "docs" / "pictures" / "monitor_tank.py"))
+    script["main"](str(tmp_path))
+    assert imread(tmp_path / "monitor_tank.png")[..., :3].std() > 0.01
+    monitor, rows = script["judged"]()
+    verdicts = monitor.verdicts(rows)
+    fault = np.arange(script["NEW"]) >= script["NEW"] - script["BAD"]
+    assert not verdicts.alarm[~fault].any()
+    assert verdicts.alarm[fault].mean() > 0.9
+    assert set(verdicts.which[verdicts.alarm]) == {"spe"}  # T2 sees nothing

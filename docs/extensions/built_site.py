@@ -1,5 +1,5 @@
 """Checks of the built site: links and anchors exist, nothing is fetched from a network, search finds the usual words,
-every page has a title of its own and a description.
+every page has a title of its own and a description, and no summary of a name is cut off.
 
 Run as `python docs/extensions/built_site.py build/site`.
 """
@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -18,6 +19,9 @@ WANTED = ("gamma", "outlier", "memory")
 _FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
 _LINKS_THAT_LOAD = {"stylesheet", "preload", "icon", "shortcut", "modulepreload", "manifest", "prefetch"}
 _REMOTE = re.compile(r"^(https?:)?//")
+_SUMMARIES = re.compile(r'<table class="autosummary.*?</table>', re.DOTALL)
+_SUMMARY = re.compile(r"</td>\s*<td>(.*?)</td>", re.DOTALL)
+_INITIALS = '<ol class="upperalpha'  # "A. Sokal" alone on a line is read as the first item of a list
 _IN_STYLES = re.compile(r"@import\s+[\"']?(?:https?:)?//|url\(\s*[\"']?(?:https?:)?//")
 
 
@@ -66,6 +70,7 @@ def problems(folder: Path) -> Iterator[str]:
         yield from (f"{where} shows {s}, which is missing" for s in page.fetched if _missing(path, s))
         yield from (f"{where} links to {link}, which is missing" for link in page.links if _broken(path, link, pages))
         yield from (f"{where} prints {text}" for text in page.printed)
+        yield from (f"{where} {line}" for line in _misread(path.read_text()))
     yield from _unnamed(folder, pages)
     for path in folder.rglob("*.css"):
         if _IN_STYLES.search(path.read_text()):
@@ -73,6 +78,17 @@ def problems(folder: Path) -> Iterator[str]:
     found = index_terms(folder)
     stem = snowballstemmer.stemmer("english").stemWord
     yield from (f"search does not find {word!r}" for word in WANTED if stem(word) not in found)
+
+
+def _misread(text: str) -> Iterator[str]:
+    """Yield what was not read as it was meant: summaries of names that are cut off, initials that became a list."""
+    for found in (cell for table in _SUMMARIES.findall(text) for cell in _SUMMARY.findall(table)):
+        summary = unescape(re.sub(r"<[^>]*>", "", found)).strip()
+        whole = summary.endswith(".") and not summary.endswith((" .", "fig.", "eq.", "sec."))
+        if not whole or any(summary.count(a) != summary.count(b) for a, b in ("()", "[]")):
+            yield f"has a summary that is cut off: {summary!r}"
+    if _INITIALS in text:
+        yield "has a name whose initials became a list: write them behind the name"
 
 
 def _unnamed(folder: Path, pages: dict[Path, Page]) -> Iterator[str]:

@@ -44,6 +44,7 @@ class Event:
     seconds: float = 0.0
 
 
+#: A function of one `Event`. Pass any such function to a `Channel`.
 Observer = Callable[[Event], None]
 
 

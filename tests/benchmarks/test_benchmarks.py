@@ -248,6 +248,24 @@ def test_the_page_takes_each_experiment_from_the_first_folder_that_has_it(tmp_pa
         assert picture.width <= 1230
 
 
+def test_a_table_has_no_empty_columns():
+    from benchmarks.suite.narrow import narrow
+
+    table = "| a | b | c |\n|---|---|---|\n| 1 |  | x \\| y |\n| 2 | | |\n"
+    assert narrow(f"before\n\n{table}\nafter\n") == (
+        "before\n\n| a | c |\n|---|---|\n| 1 | x \\| y |\n| 2 |  |\n\nafter\n"
+    )
+    full = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    assert narrow(full) == full
+    assert narrow("| a | b |\n|---|---|\n") == "| a | b |\n|---|---|\n"
+
+
+def test_a_star_in_a_caption_does_not_end_the_slanted_text():
+    from benchmarks.results_page import _plain
+
+    assert _plain("the distance from x*") == "the distance from x\\*"
+
+
 def measured(day, seconds=1.0):
     """The records of a short objective, as if they were measured on a day."""
     objective = runner.load("tile")

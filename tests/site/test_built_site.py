@@ -12,6 +12,7 @@ built_site = extension("built_site")
 _HEAD = '<title>{}</title><meta name="description" content="About it.">'
 _GOOD = (
     _HEAD.format("Page")
+    + '<table class="autosummary longtable"><tr><td>f</td>\n<td><p>Return <code>(a, b)</code>.</p></td></tr></table>'
     + '<h1 id="top">Page</h1><a href="#top">top</a><a href="https://example.org">away</a><img src="a.png">'
 )
 
@@ -39,6 +40,9 @@ def test_a_good_site_has_no_problems(folder):
         ('<script src="https://cdn.example/x.js"></script>', "cdn.example"),
         ('<link rel="stylesheet" href="//fonts.example/x.css">', "fonts.example"),
         ("<pre>&lt;Legend object at 0x7f&gt;</pre>", "Legend"),
+        ('<table class="autosummary"><td>f</td>\n<td><p>The kernel k = (gamma x .</p></td></table>', "cut off"),
+        ('<table class="autosummary"><td>f</td>\n<td><p></p></td></table>', "cut off"),
+        ('<ol class="upperalpha simple"><li><p>Sokal, 1997.</p></li></ol>', "initials"),
         ('<img srcset="https://far.example/x.png 2x" src="a.png">', "far.example"),
     ],
 )

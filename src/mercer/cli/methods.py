@@ -49,7 +49,7 @@ _OFFERED = (
     Method("HebbianPCA", "linear PCA learned row by row; reads the rows once", {}),
     Method("HebbianKernelPCA", "kernel PCA learned one sample at a time"),
     Method("OnlineRobustKernelPCA", "robust kernel PCA of a stream; reads the rows once"),
-    Method("RobustKernelPCA", "robust kernel PCA: outlying rows are down-weighted"),
+    Method("RobustKernelPCA", "robust kernel PCA: rows far from the others count little"),
     Method("LandmarkKernelPCA", "kernel PCA in the span of landmarks; reads the rows once"),
     Method("IncrementalKernelPCA", "kernel PCA updated with every few rows, on a limited number of points"),
     Method("L1KernelPCA", "L1-norm kernel PCA, by absolute scores; less sensitive to outliers"),

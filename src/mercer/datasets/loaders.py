@@ -11,7 +11,6 @@ from mercer.datasets import openml
 from mercer.datasets.sources import SOURCES, Source
 
 _VARIABLE = "MERCER_DATA"
-NAMES = tuple(SOURCES)
 
 
 def data_home() -> Path | None:
@@ -150,5 +149,5 @@ def _missing(source: Source, failure: str) -> str:
 def _source(name: str) -> Source:
     """Return the description of a data set, or fail for an unknown name."""
     if name not in SOURCES:
-        raise ValueError(f"There is no data set {name!r}; known are {', '.join(NAMES)}.")
+        raise ValueError(f"There is no data set {name!r}; known are {', '.join(SOURCES)}.")
     return SOURCES[name]

@@ -35,7 +35,7 @@ from mercer.solvers.robust.online_run import Space
 
 
 class OnlineRobustKernelPCA(KernelDecomposition):
-    """Robust kernel PCA of a stream: rows are read once, and outlying rows are down-weighted.
+    """Robust kernel PCA of a stream: rows are read once, and rows far from the others count little.
 
     Each row gets a weight psi'(z), which is smaller the farther the row lies from the components so far, and changes
     mean and components in proportion to this weight [huang2011]_. The first rows, up to `warm_up`, are learned together

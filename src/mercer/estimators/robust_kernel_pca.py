@@ -1,4 +1,4 @@
-"""`RobustKernelPCA`: robust kernel PCA, in which outlying rows are down-weighted."""
+"""`RobustKernelPCA`: robust kernel PCA, in which rows far from the others count little."""
 
 import warnings
 from numbers import Integral, Real
@@ -36,7 +36,7 @@ from mercer.solvers.robust.start import fit_from_start
 
 
 class RobustKernelPCA(KernelDecomposition):
-    """Robust kernel PCA: outlying rows are down-weighted.
+    """Robust kernel PCA: rows far from the others count little.
 
     A row whose image lies far from the subspace of the components counts less, or not at all, in the mean and in the
     components [huang2011]_. Weighted kernel PCA and the computation of weights from its residuals alternate until the

@@ -274,7 +274,7 @@ class Laplacian(_PairwiseKernel):
 
 @dataclass(frozen=True)
 class Chi2(_PairwiseKernel):
-    """The chi-squared kernel k(x, y) = exp(-gamma sum (x - y)^2 / (x + y)).
+    """The chi-squared kernel ``k(x, y) = exp(-gamma sum (x - y)^2 / (x + y))``.
 
     It is for rows of non-negative numbers, such as histograms.
 

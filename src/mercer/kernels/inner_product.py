@@ -23,7 +23,7 @@ def _power_in_place(base: Array, degree: float) -> None:
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """The linear kernel k(x, y) = x . y. Kernel PCA with it is PCA.
+    """The linear kernel ``k(x, y) = <x, y>``, the inner product. Kernel PCA with it is PCA.
 
     See Also
     --------
@@ -105,7 +105,7 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """The polynomial kernel k(x, y) = (gamma x . y + coef0) ** degree.
+    """The polynomial kernel ``k(x, y) = (gamma <x, y> + coef0) ** degree``.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """The sigmoid kernel k(x, y) = tanh(gamma x . y + coef0). It is indefinite for many parameters.
+    """The sigmoid kernel ``k(x, y) = tanh(gamma <x, y> + coef0)``. It is indefinite for many parameters.
 
     Parameters
     ----------

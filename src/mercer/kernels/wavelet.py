@@ -20,7 +20,7 @@ _MODE = "periodization"  # keeps an orthogonal transform orthogonal, and halves 
 
 @dataclass(frozen=True)
 class Wavelet(Kernel):
-    """The wavelet kernel k(x, y) = <a_J(x), a_J(y)> with the approximation coefficients a_J of level J [huang2011].
+    """The wavelet kernel ``k(x, y) = <a_J(x), a_J(y)>`` with the approximation coefficients a_J of level J [huang2011].
 
     A row is a signal, or an image where `shape` is given. The map from a row to its coefficients is linear, so
     `features` returns them explicitly. `inverse_features` sets the details to zero: it returns the smooth part of the

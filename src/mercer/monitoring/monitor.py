@@ -149,8 +149,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
        the American Statistical Association 69, 1974.
     .. [ku1995] W. Ku, R. H. Storer and C. Georgakis, Disturbance detection and isolation by dynamic principal component
        analysis, Chemometrics and Intelligent Laboratory Systems 30, 1995.
-    .. [roberts1959] S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1, 1959.
-    .. [sokal1997] A. Sokal, Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
+    .. [roberts1959] Roberts, S. W., Control chart tests based on geometric moving averages, Technometrics 1, 1959.
+    .. [sokal1997] Sokal, A., Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def mode_decay(
 
     References
     ----------
-    E. Oja, A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology 15 (1982).
+    Oja, E., A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology 15 (1982).
 
     Examples
     --------

@@ -71,7 +71,7 @@ def monitor(
 
 def _title(verdicts: Any) -> str:
     alarms, episodes = int(verdicts.alarm.sum()), len(verdicts.episodes())
-    return f"{alarms:,} of {len(verdicts):,} rows raise an alarm, in {episodes:,} episodes"
+    return f"{alarms:,} of {len(verdicts):,} rows raise an alarm, in {episodes:,} episode{'' if episodes == 1 else 's'}"
 
 
 def _chart(axes: Any, verdicts: Any, values: Array, name: str) -> None:

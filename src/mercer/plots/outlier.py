@@ -25,7 +25,7 @@ def principal_spaces(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw rows by two components, with the smallest circle that contains all normal rows [kim2019, fig. 5, 7].
+    """Draw rows by two components, with the smallest circle that contains all normal rows [kim2019, figures 5, 7].
 
     Components are in units of their standard deviations, so that the boundary of rule (28) is a circle. An outlier
     inside of the circle cannot be found by this rule without false alarms. There is one panel per model.
