@@ -6,6 +6,7 @@ import runpy
 
 import pytest
 
+import mercer
 from mercer.registry import PUBLIC
 from site_parts import GALLERY, ROOT, used_names
 
@@ -17,7 +18,8 @@ def test_there_are_examples():
 
 def test_every_public_class_has_an_example():
     used = set().union(*map(used_names, GALLERY))
-    classes = {f"mercer.{name}" for name in PUBLIC if name[0].isupper()}
+    kinds = {f"mercer.{module}.{name}" for module in ("kernels", "dask") for name in getattr(mercer, module).__all__}
+    classes = {f"mercer.{name}" for name in PUBLIC if name[0].isupper()} | kinds
     assert not classes - used
     assert {"mercer.select", "mercer.load", "mercer.denoise"} <= used
 

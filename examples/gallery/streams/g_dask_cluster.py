@@ -14,7 +14,7 @@ import numpy as np
 from distributed import Client
 
 from mercer import LandmarkKernelPCA as Local
-from mercer.dask import LandmarkKernelPCA
+from mercer.dask import IncrementalKernelPCA, KernelOutlierDetector, KernelPCA, LandmarkKernelPCA, OnlineRobustKernelPCA
 from mercer.metrics import subspace_distance
 
 client = Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
@@ -48,4 +48,19 @@ for axes, (a, b) in zip(panels, ((0, 1), (1, 2), (2, 3)), strict=True):
     axes.hexbin(scores[:, a], scores[:, b], gridsize=110, bins="log", cmap="magma", linewidths=0)
     axes.set_title(f"components {a + 1} and {b + 1}", loc="left")
     axes.set(xticks=[], yticks=[])
+
+# %%
+# The other classes of `mercer.dask` work in the same way. `mercer.dask.KernelPCA` is exact; `to_local` gives ordinary
+# models, which need no cluster. The robust class gives small weights to rows that it takes for outliers, so its mean
+# error over all rows is larger.
+few, others = (X.blocks[i][:1000].persist().rechunk((500, 3)) for i in range(2))
+for estimator in (
+    KernelPCA(4, kernel="rbf", gamma=0.5),
+    IncrementalKernelPCA(4, kernel="rbf", gamma=0.5),
+    OnlineRobustKernelPCA(4, kernel="rbf", gamma=0.5, landmarks=100, random_state=0),
+):
+    error = estimator.fit(few).reconstruction_error(few).mean().compute()
+    print(f"{type(estimator).__name__}: mean error {error:.3f}")
+detector = KernelOutlierDetector(alpha=0.01, random_state=0).fit(few)
+print(f"rows of another partition with an alarm: {(detector.predict(others) == -1).mean().compute():.1%}")
 client.close()
