@@ -35,7 +35,7 @@ def _section(name: str, command: Any) -> str:
 
 
 def _argument(one: Any) -> str:
-    name = (one.metavar or one.name.upper()) + ("..." if one.nargs != 1 else "")
+    name = (one.metavar or one.name.upper()).removesuffix("...") + ("..." if one.nargs != 1 else "")
     return name if one.required else f"[{name}]"
 
 

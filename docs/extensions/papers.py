@@ -14,9 +14,9 @@ def markdown() -> str:
 
 
 def _section(key: str) -> str:
+    named = [(one, f"`{one.experiment}`" if one.experiment else "") for one in coverage(key)]
     rows = "\n".join(
-        f"| {one.item} | {_cell(one.what)} | {f'`{one.experiment}`' if one.experiment else ''} | {_cell(one.status)} |"
-        for one in coverage(key)
+        f"| {_whole(one.item)} | {_cell(one.what)} | {name} | {_cell(one.status)} |" for one, name in named
     )
     table = f"| item | what it shows | experiment | state |\n|---|---|---|---|\n{rows}"
     notes = "\n\n".join(_notes(one) for one in experiments(key) if one.open_choices or one.differences)
@@ -34,6 +34,11 @@ def _notes(one: Experiment) -> str:
 
 def _items(texts: tuple[str, ...]) -> str:
     return "\n".join(f"- {_cell(text)}" for text in texts)
+
+
+def _whole(text: str) -> str:
+    """Return a short text that stays on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _cell(text: str) -> str:
