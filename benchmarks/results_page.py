@@ -57,7 +57,7 @@ def _opening(found: dict[tuple[str, str], Found], old: OldPage) -> Iterator[str]
         "were not run again are older.\n"
     )
     yield (
-        "```\n# the papers, and a page with all their figures: build/reproduced/summary.html; --list shows the names\n"
+        "```\n# the papers; all their figures are then in build/reproduced/summary.html\n"
         "python -m papers\n# the benchmarks; --list shows their names, --all runs the long ones too\n"
         "python -m benchmarks\n# this page from what was run; all else stays as it is\n"
         "python -m benchmarks.results_page\n```\n"

@@ -24,8 +24,6 @@ robust = RobustKernelPCA(5, kernel="rbf", gamma="median").fit(X)
 # The weights: near 1 for rows that agree with the others, near 0 for rows that are far from the components. All zeros
 # have a weight near 0. Some threes have one, too: handwriting differs, and those that look least like the others do not
 # count either. A small weight says that a row is unusual, not that it is wrong.
-small = robust.weights_ < 0.5
-print(f"weights below one half: {small[wrong].sum()} of {wrong.sum()} zeros, {small[~wrong].sum()} of 176 threes")
 figure = plots.sample_weights(robust, wrong)
 
 # %%
