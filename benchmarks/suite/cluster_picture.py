@@ -38,7 +38,7 @@ def draw(costs: Measured, path: Path) -> None:
     axes.minorticks_off()
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=240)
 
 
 def main() -> None:
