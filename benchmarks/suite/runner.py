@@ -4,7 +4,6 @@ import dataclasses
 import gc
 import json
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from benchmarks.suite import objectives
 from benchmarks.suite.data import used_stand_ins
 from benchmarks.suite.measure import ROOT, machine, resident_growth
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
+from benchmarks.suite.progress import run_and_show, tell
 from mercer.version import __version__
 
 _SLOW = 20.0  # seconds; a solver that takes longer is timed only once
@@ -37,7 +37,7 @@ def load(name: str) -> Objective:
 def run_in_fresh_process(name: str, datasets: Sequence[str], solver: str = "") -> list[Record]:
     """Run some data sets of an objective, or one solver on them, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.suite.runner", name, json.dumps(list(datasets)), solver]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = run_and_show(command, ROOT)
     lines = done.stdout.strip().splitlines()
     if done.returncode == 0 and lines:
         return [Record(**record) for record in json.loads(lines[-1])]
@@ -75,7 +75,10 @@ def measure(objective: Objective, dataset: str, solvers: list[Solver]) -> list[R
     stand_in = used_stand_ins()
     for record in records:
         record.stand_in = stand_in
-    calls = [_warmed(objective, dataset, solver, record, data) for solver, record in zip(solvers, records, strict=True)]
+    calls = []
+    for solver, record in zip(solvers, records, strict=True):
+        calls.append(_warmed(objective, dataset, solver, record, data))
+        tell(f"{objective.name}, {dataset}, {record.solver}: {_told(record)}")
     for turn in range(objective.rounds):
         for solver, record, call in zip(solvers, records, calls, strict=True):
             if call is not None and turn < min(call[1], solver.rounds or objective.rounds):
@@ -118,6 +121,11 @@ def _warmed(
             return None
         return call, _rounds(objective, spent)
     return None
+
+
+def _told(record: Record) -> str:
+    """Return what a first call gave, in one line."""
+    return record.failure or ", ".join([f"{k} {v:.3g}" for k, v in record.qualities.items()] or ["called once"])
 
 
 def _rounds(objective: Objective, spent: float) -> int:

@@ -13,6 +13,7 @@ from benchmarks.suite.data import load
 from benchmarks.suite.opencv_trackers import OpenCvTracker
 from benchmarks.suite.passes import Run, Task, other_starts
 from benchmarks.suite.plan import Solver
+from benchmarks.suite.progress import counted
 from benchmarks.suite.ross import RossTracker
 from benchmarks.suite.videos import kinds
 from benchmarks.suite.videos.hard import videos
@@ -99,7 +100,7 @@ def follow(name: str) -> Any:
                 known[key] = _run(name, task)
             return known[key]
 
-        return lambda: [once(task) for task in tasks]
+        return lambda: [once(task) for task in counted(tasks, name)]
 
     return prepare
 

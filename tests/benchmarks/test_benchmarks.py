@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 import benchmarks
 import mercer
 from benchmarks.__main__ import main
-from benchmarks.suite import report, runner, store
+from benchmarks.suite import progress, report, runner, store
 from benchmarks.suite.data import load
 from benchmarks.suite.measure import on_processors
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
+from benchmarks.suite.progress import run_and_show
 from mercer import datasets
 
 
@@ -329,3 +331,26 @@ def test_time_on_processors_does_not_count_waiting():
     found = on_processors(lambda: time.sleep(0.2) or 7)
     assert found.value == 7
     assert 0 <= found.seconds < 0.2
+
+
+# -- progress --------------------------------------------------------------------------------------------------------
+
+
+def test_a_process_shows_its_progress_and_keeps_all_else(tmp_path, capfd):
+    code = "import sys; from benchmarks.suite.progress import tell; tell('half'); print('x' * 10**6); sys.exit('bad')"
+    done = run_and_show([sys.executable, "-c", code], Path(benchmarks.__file__).parent.parent)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "x" * 10**6 + "\n", "bad\n")
+    assert capfd.readouterr().err == "half\n"
+
+
+def test_work_tells_now_and_then_how_far_it_is(monkeypatch, capsys):
+    clock = iter(np.arange(0.0, 1000.0, 7.0))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    assert list(progress.counted("abcdefgh", "letters")) == list("abcdefgh")
+    assert capsys.readouterr().err == "progress: letters: 3 of 8\nprogress: letters: 6 of 8\n"
+
+
+def test_every_solver_tells_what_it_gave(capsys):
+    runner.measure(OBJECTIVE, "ones", list(OBJECTIVE.solvers))
+    told = capsys.readouterr().err.splitlines()
+    assert told[1:3] == ["progress: o, ones, ours: error 0", "progress: o, ones, missing: it is not installed"]
