@@ -2,15 +2,13 @@
 
 import csv
 import re
-from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import ndimage, optimize
+from scipy import ndimage
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
@@ -22,10 +20,8 @@ from mercer.cli.root import app
 from mercer.errors import NotSaveableError
 from mercer.images.appearance import central_weights, default_model, strangeness, unit_contrast
 from mercer.images.confidence import residual_p_value
-from mercer.images.linear_view import LinearView, linear_view
 from mercer.images.motion import Field, MotionPrior
-from mercer.images.refine import Valley
-from mercer.images.search import Found, near_rounds
+from mercer.images.search import near_rounds
 from mercer.images.warp import corners, sample_boxes
 from textbook import tracking as naive
 
@@ -294,11 +290,13 @@ def test_update_takes_the_best_of_its_candidates():
     assert_allclose(tracker.state_, states[best])
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("spread", [(0.07, 0.015, 0.02), (0.07, 0.0, 0.02)])
-def test_refined_states_are_where_the_criterion_is_least_nearby(spread):
+def test_refined_states_are_where_the_criterion_is_least_nearby(spread, kernel):
     """No neighbour at a tenth of a standard deviation is better by more than the steps leave."""
     frames, boxes = scene(2, n=13)
-    tracker = AppearanceTracker(random_state=0, spread=spread).start(frames[0], boxes[0])
+    tracker = AppearanceTracker(default_model(kernel=kernel), random_state=0, spread=spread)
+    tracker.start(frames[0], boxes[0])
     for frame in frames[1:12]:
         tracker.update(frame)
     grey, last, prior = frames[12].astype(np.float32), tracker.state_, tracker._prior
@@ -312,44 +310,8 @@ def test_refined_states_are_where_the_criterion_is_least_nearby(spread):
     nearby = tracker._field.moved(found.state, 0.5 * np.vstack([np.diag(prior.deviations), -np.diag(prior.deviations)]))
     costs = tracker._judged(tracker._patches(grey, nearby), tracker._usual)[1]
     costs = costs * (1 + tracker.restraint * prior.distances(tracker._field.steps(last, nearby)))
-    assert costs.min() >= found.cost * (1 - 1e-9)
+    assert costs.min() >= found.cost * (1 - (1e-9 if kernel == "linear" else 1e-6))  # kernel values are in float32
     assert (found.state[2] == last[2]) == (spread[1] == 0)
-
-
-def test_a_gauss_newton_step_ends_at_the_least_of_a_quadratic(rng):
-    """Where patches change linearly with the state, the step is the exact one: that of least squares."""
-    axes = np.linalg.qr(rng.standard_normal((12, 3)))[0].T
-    view, share, slopes = (
-        LinearView(rng.standard_normal(12), axes, np.ones(3)),
-        np.array([0.1, 0.5, 2.0]),
-        np.eye(4, 12),
-    )
-    slopes = np.eye(4, 12) + 0.3 * rng.standard_normal((4, 12))
-    found = Found(np.zeros(4), 0.1 * rng.standard_normal(12) + view.mean, 0.0, 0.8, 0.0)
-    off = 0.1 * rng.standard_normal(4)
-    step = Valley(view, share, 0.05, np.ones(4)).step(found, slopes, off)
-
-    def cost(z):
-        away = found.patch + z @ slopes - view.mean
-        scores = axes @ away
-        return away @ away - scores @ scores + share @ scores**2 + 0.05 * 0.8 * (off + z) @ (off + z)
-
-    expected = optimize.minimize(cost, np.zeros(4), tol=1e-12).x
-    assert np.linalg.norm(step) < 1.5
-    assert_allclose(step, expected, atol=1e-5)
-
-
-def test_a_view_in_pixels_has_the_residuals_and_scores_of_the_model(rng):
-    X, Y = rng.standard_normal((40, 6)), rng.standard_normal((5, 6))
-    model = IncrementalKernelPCA(3, kernel="linear", forgetting=0.95).partial_fit(X)
-    residuals, scores = linear_view(model).residuals_and_scores(Y)
-    assert_allclose(residuals, model.reconstruction_error(Y), atol=1e-9)
-    assert_allclose(scores, model.transform(Y), atol=1e-9)
-    assert_allclose(linear_view(model).variances, model.explained_variance_)
-    assert linear_view(IncrementalKernelPCA(3, gamma=1.0).partial_fit(X)) is None
-    skewed = replace(model.expansion_, gram=2 * model.expansion_.gram)
-    assert linear_view(SimpleNamespace(expansion_=skewed, explained_variance_=np.ones(3))) is None
-    assert linear_view(BaseEstimator()) is None
 
 
 def test_the_model_learns_every_five_frames_in_bounded_memory():

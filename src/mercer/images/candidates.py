@@ -7,6 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.images.appearance import central_weights, likeness, score_shares, strangeness, unit_contrast
 from mercer.images.confidence import residual_p_value
+from mercer.images.kernel_view import KernelView
 from mercer.images.linear_view import LinearView
 from mercer.images.motion import Field, MotionPrior
 from mercer.images.refine import Valley, refined
@@ -47,7 +48,7 @@ class Candidates:
     _seen: Array
     _last: Array
     _residuals: list[float]
-    _view: LinearView | None  # of the model as it is now
+    _view: LinearView | KernelView | None  # of the model as it is now
 
     def _search(self, grey: Array) -> tuple[Found, float, bool]:
         """Return the best candidate, the p-value of its residual, and whether the object is lost.

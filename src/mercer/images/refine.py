@@ -1,8 +1,8 @@
-"""The best candidate moved downhill: a few Gauss-Newton steps on the criterion of a linear model of appearance.
+"""The best candidate moved downhill: a few Gauss-Newton steps on the criterion of the model of appearance.
 
 A few hundred random candidates in four dimensions leave an error in each frame. The model learns it, so that errors
-add up, differently with each seed. The patch changes almost linearly with small changes of the state, and the
-criterion is quadratic in the patch, so few steps lead to its least value nearby.
+add up, differently with each seed. The patch, and so its image in feature space, changes almost linearly with small
+changes of the state, and the criterion is quadratic in this image, so few steps lead to its least value nearby.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.images.linear_view import LinearView
+from mercer.images.kernel_view import KernelView
+from mercer.images.linear_view import LinearView, Nearby
 from mercer.images.search import Found, Judge
 
 _STEPS = 4
@@ -24,18 +25,16 @@ _ARRIVED = 0.05  # standard deviations; after a step that is shorter no other fo
 class Valley(NamedTuple):
     """What the criterion looks like around a state."""
 
-    model: LinearView
+    model: LinearView | KernelView
     share: Array  # (r,), how much a squared score counts, of what a squared distance from the subspace counts
     hold: float  # how much a squared distance from the last place counts, in standard deviations, relative to the cost
     deviations: Array  # (4,), standard deviations of relative steps; 0 keeps a quantity as it is
 
-    def step(self, found: Found, slopes: Array, from_last: Array) -> Array:
+    def step(self, nearby: Nearby, cost: float, from_last: Array) -> Array:
         """Return the Gauss-Newton step, (4,), in standard deviations; `from_last` is how far the state is already."""
-        away = found.patch - self.model.mean
-        scores, inside = self.model.axes @ away, slopes @ self.model.axes.T
-        lighter, hold = 1.0 - self.share, self.hold * found.cost
-        curvature = slopes @ slopes.T - (inside * lighter) @ inside.T + hold * np.eye(len(slopes))
-        gradient = slopes @ away - inside @ (lighter * scores) + hold * from_last
+        lighter, hold, inside = 1.0 - self.share, self.hold * cost, nearby.inside
+        curvature = nearby.products - (inside * lighter) @ inside.T + hold * np.eye(len(inside))
+        gradient = nearby.along - inside @ (lighter * nearby.scores) + hold * from_last
         step = -np.linalg.lstsq(curvature, gradient, rcond=None)[0]
         return np.asarray(step * min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12)))
 
@@ -54,8 +53,8 @@ def refined(
     scale = np.where(free, valley.deviations, 1.0)
     for _ in range(_STEPS):
         patches = sample(moved(found.state, _APART * np.vstack([units, -units])))
-        slopes = (patches[:4].astype(np.float64) - patches[4:]) / (2 * _APART)
-        step = valley.step(found, slopes, from_last(found.state) / scale)
+        nearby = valley.model.nearby(found.patch, patches[:4], patches[4:], _APART)
+        step = valley.step(nearby, found.cost, from_last(found.state) / scale)
         states = moved(found.state, _SHARES[:, None] * step * valley.deviations)
         patches, residuals, costs = judge(states)
         i = int(np.argmin(costs))

@@ -14,7 +14,7 @@ from mercer.images.appearance import default_model, own_copy
 from mercer.images.candidates import Candidates
 from mercer.images.confidence import RECENT
 from mercer.images.frames import as_grey, check_box, check_same_size
-from mercer.images.linear_view import linear_view
+from mercer.images.kernel_view import view_of
 from mercer.images.motion import Field, MotionPrior
 from mercer.images.search import Found
 from mercer.images.tracked_box import TrackedBox
@@ -61,8 +61,8 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
         How much better a candidate must be for being farther from the last place: the criterion is multiplied by ``1 +
         restraint |z|^2``, where z is the distance in standard deviations.
     refine : bool, default=True
-        Move the best candidate to the least criterion nearby, by Gauss-Newton steps. This needs a model with the linear
-        kernel; with others it has no effect.
+        Move the best candidate to the least criterion nearby, by Gauss-Newton steps in feature space. This needs a
+        model with orthonormal components, such as `IncrementalKernelPCA` with any kernel; else it has no effect.
     keep_first : bool, default=False
         Include the patch of the first frame, the only one that is known to be right, in every update. This helps where
         the appearance of the object stays the same, and harms where it changes.
@@ -310,4 +310,4 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
 
     def _learn(self, patches: Array) -> None:
         self.estimator_.partial_fit(patches)
-        self._view = linear_view(self.estimator_)
+        self._view = view_of(self.estimator_)

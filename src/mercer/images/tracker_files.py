@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from mercer.arrays import Array
 from mercer.estimators.model_files import ModelFiles
 from mercer.images.drawing import generator_state, restored_generator
-from mercer.images.linear_view import linear_view
+from mercer.images.kernel_view import view_of
 from mercer.images.motion import Field, MotionPrior
 
 
@@ -43,4 +43,4 @@ class TrackerFiles(ModelFiles):
         self._first, self._last, *self._waiting = state["patches"]
         self._residuals = list(state["residuals"])
         self._random = restored_generator(state["random"])
-        self._view = linear_view(self.estimator_)
+        self._view = view_of(self.estimator_)
