@@ -13,14 +13,14 @@ from benchmarks.suite.plan import Objective
 from benchmarks.suite.trackers import KERNEL, LINEAR, TRACKERS, david, hard, solvers, some_other_starts, with_threads
 from benchmarks.suite.videos.stock import JUDGING
 
-_STARTS, _THREADS = "validation, other starts", "David, 100 frames, 1 and 2 threads"
+_THREADS = "David, 100 frames, 1 and 2 threads"
 
 OBJECTIVE = Objective(
     name="tracking",
     question="how well are objects followed through videos (intersection over union of boxes)?",
     datasets={
         "validation, one pass": partial(hard, JUDGING, [101, 102, 103]),
-        _STARTS: partial(some_other_starts, partial(hard, JUDGING, [101])),
+        "validation, other starts": partial(some_other_starts, partial(hard, JUDGING, [101])),
         "David, six seeds": partial(david, 6),
         _THREADS: with_threads,
     },
@@ -28,6 +28,5 @@ OBJECTIVE = Objective(
     quality=figures,
     rounds=0,
     default=False,
-    skip={(_THREADS, name): "compared on the other data" for name in TRACKERS if name not in (LINEAR, KERNEL)}
-    | {(_STARTS, f"mercer, {KERNEL}"): "not the default: in `tracking_more`"},
+    skip={(_THREADS, name): "compared on the other data" for name in TRACKERS if name not in (LINEAR, KERNEL)},
 )
