@@ -12,7 +12,7 @@ pre-image, and the row is projected again, a few times. Other kernels do the sam
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -94,17 +94,41 @@ def _by_fixed_point(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArr
     unit = size_of(expansion.points - origin)
     hill = _hill(expansion, kernel, origin, unit)
     rows = np.tile(((X - origin) / unit).astype(np.float32), (len(counts), 1))
-    hidden = np.tile(hidden, (len(counts), 1))
-    used = np.repeat(np.arange(expansion.n_components) < np.array(counts)[:, None], len(X), axis=0)
-    scores = np.tile(_scores_of_known_cells(expansion, kernel, X - origin, hidden[: len(X)], origin), (len(counts), 1))
-    found = hill.points[_nearest_points(expansion, scores * used, counts)]
-    for turn in range(_ROUNDS):
-        if turn:
-            values = hill.blocks.against(np.where(hidden, found, rows))
-            scores = values @ expansion.coef.T.astype(np.float32) - expansion.offset
-        weights = expansion.reconstruct(scores * used).astype(np.float32)
+    every = np.tile(hidden, (len(counts), 1))
+    scores = _scores_of_known_cells(expansion, kernel, X - origin, hidden, origin)
+    found = hill.points[_nearest_points(expansion, scores, counts)]
+    inside = [_Subspace.of(expansion, count) for count in counts]
+    weights = np.concatenate([part.lifted(scores[:, : part.count].astype(np.float32)) for part in inside])
+    found = found + hill.look(found, weights)[1]
+    for _ in range(_ROUNDS - 1):
+        values = np.split(hill.blocks.against(np.where(every, found, rows)), len(counts))
+        weights = np.concatenate([part.projected(own) for part, own in zip(inside, values, strict=True)])
         found = found + hill.look(found, weights)[1]
     return np.asarray(found.reshape(len(counts), *X.shape).astype(np.float64) * unit + origin)
+
+
+@dataclass(frozen=True, eq=False)
+class _Subspace:
+    """The first so many components in float32: from kernel values to coefficients of the projection."""
+
+    count: int
+    coef: Array  # (count, m)
+    offset: Array  # (count,)
+    mean: Array | float  # (m,), the coefficients of the mean; 0 in a model that is not centred
+
+    @classmethod
+    def of(cls, expansion: Expansion, count: int) -> "_Subspace":
+        coef, offset = expansion.coef[:count], expansion.offset[:count]
+        mean = 0.0 if expansion.nu is None else expansion.nu.astype(np.float32)
+        return cls(count, coef.astype(np.float32), offset.astype(np.float32), mean)
+
+    def lifted(self, scores: Array) -> Array:
+        """Return the coefficients of mean + projection, (n, m), of scores, (n, count)."""
+        return np.asarray(scores @ self.coef + self.mean)
+
+    def projected(self, values: Array) -> Array:
+        """Return the same, (n, m), of kernel values with the points, (n, m)."""
+        return self.lifted(values @ self.coef.T - self.offset)
 
 
 def _hill(expansion: Expansion, kernel: RBF, origin: Array, unit: float) -> Hill:
@@ -125,12 +149,12 @@ def _scores_of_known_cells(expansion: Expansion, kernel: RBF, X: Array, hidden: 
 
 
 def _nearest_points(expansion: Expansion, scores: Array, counts: Sequence[int]) -> IntArray:
-    """Return for each row the point with the nearest scores; rows of one count after the other."""
+    """Return for each row the point whose first so many scores are the nearest; rows of one count after the other."""
     known = expansion.project(expansion.points)
     found = []
-    for part, count in zip(np.split(scores, len(counts)), counts, strict=True):
+    for count in counts:
         own = known[:, :count]
-        found.append(((own**2).sum(axis=1) - 2.0 * part[:, :count] @ own.T).argmin(axis=1))
+        found.append(((own**2).sum(axis=1) - 2.0 * scores[:, :count] @ own.T).argmin(axis=1))
     return np.concatenate(found)
 
 
