@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.cell_choice import _decided, judge_by_cells
 from mercer.criteria.hidden_cells import hide
+from mercer.criteria.trust import Trust
 from textbook import criteria as naive
 
 X = np.random.default_rng(0).normal(size=(24, 2)) @ np.random.default_rng(1).normal(size=(2, 5)) + 3
@@ -37,19 +38,29 @@ NOISE = np.tile([1.0, -1.0, 0.0, 0.5, -0.5], 5)  # its standard deviation is the
 def test_a_kernel_must_be_better_by_one_standard_error_of_the_difference(gain, chosen):
     # the difference has the mean gain and the standard error sqrt(1 / 2) / 5 = 0.141
     errors = np.array([2.0 + NOISE, np.full(25, 2.0 - gain)])
-    judged = _decided([LINEAR, GAUSSIAN], errors, VARIATION, 100, 0, False)
+    judged = _decided([LINEAR, GAUSSIAN], errors, VARIATION, 100, 0, None)
     assert judged.candidate == chosen
     assert_allclose(judged.scores, [0.5, 0.5 + gain / 4])
     assert_allclose(judged.errors[0], np.sqrt(0.5) * 5 / 100)  # of a ratio: sd of errors - share * variation
     assert judged.best_linear == 0
 
 
-def test_features_take_the_most_components_of_the_chosen_kernel():
+@pytest.mark.parametrize(
+    ("trust", "chosen"),
+    [(None, GAUSSIAN), (Trust((1.0,), (False,)), MORE), (Trust((1.0,), (False,), 5), GAUSSIAN)],
+)
+def test_trusted_settings_have_their_own_number_of_components(trust, chosen):
     errors = np.array([np.full(25, 3.0), np.full(25, 1.0), np.full(25, 2.0)])
-    for most, chosen in ((False, GAUSSIAN), (True, MORE)):
-        assert _decided([LINEAR, GAUSSIAN, MORE], errors, VARIATION, 100, 0, most).candidate == chosen
+    assert _decided([LINEAR, GAUSSIAN, MORE], errors, VARIATION, 100, 0, trust).candidate == chosen
+
+
+def test_a_trusted_kernel_is_chosen_by_its_best_number_of_components():
+    other = Candidate(Family("rbf", 4.0), 2.0, 8)
+    errors = np.array([np.full(25, value) for value in (0.5, 1.0, 3.0, 2.0)])  # 8 components are worse than 4 and than
+    candidates = [LINEAR, GAUSSIAN, MORE, other]  # 8 of the other kernel
+    assert _decided(candidates, errors, VARIATION, 100, 0, Trust((1.0, 4.0), (False,))).candidate == MORE
 
 
 def test_without_a_linear_candidate_the_best_is_taken():
-    judged = _decided([GAUSSIAN, MORE], np.array([VARIATION, 0.9 * VARIATION]), VARIATION, 100, 3, False)
+    judged = _decided([GAUSSIAN, MORE], np.array([VARIATION, 0.9 * VARIATION]), VARIATION, 100, 3, None)
     assert (judged.candidate, judged.best_linear, judged.skipped) == (MORE, None, 3)

@@ -64,19 +64,23 @@ def mean_ranks(areas):
     return ranks
 
 
-def combined(X, gamma, r):
-    """z(SPE) + max(z(T2), 0) / 2 of the rows that kernel PCA was fitted to; z by the median and the ninth decile."""
+def statistics(X, others, gamma, r):
+    """T2 = sum of y_j^2 / lambda_j, and SPE = |phi(x) - mean|^2 - |y|^2, of rows that kernel PCA was not fitted to."""
+    coef, offset, values, _, _ = kernel_pca(rbf_matrix(X, X, gamma), r)
     K = rbf_matrix(X, X, gamma)
-    n = len(X)
-    J = np.eye(n) - 1.0 / n
-    values, vectors = np.linalg.eigh(J @ K @ J)
-    values, vectors = values[::-1][:r], vectors[:, ::-1][:, :r]
     t2, spe = [], []
-    for i in range(n):
-        y = [vectors[i, j] * math.sqrt(values[j]) for j in range(r)]
+    for x in others:
+        k = np.array([rbf(gamma)(x, p) for p in X])
+        y = coef @ k - offset
         t2.append(sum(y[j] ** 2 / values[j] for j in range(r)))
-        spe.append((J @ K @ J)[i, i] - sum(value**2 for value in y))
-    return [in_units(spe, s) + 0.5 * max(in_units(t2, t), 0.0) for s, t in zip(spe, t2, strict=True)]
+        spe.append(1.0 - 2.0 * k.mean() + K.mean() - sum(value**2 for value in y))
+    return t2, spe
+
+
+def combined_of(t2, spe, n_held):
+    """z(SPE) + max(z(T2), 0) / 2; z by the median and the ninth decile of the first rows, which are held ones."""
+    pairs = zip(spe, t2, strict=True)
+    return [in_units(spe[:n_held], s) + 0.5 * max(in_units(t2[:n_held], t), 0.0) for s, t in pairs]
 
 
 def in_units(all_values, value):

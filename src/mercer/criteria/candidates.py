@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from mercer.criteria.shared_distances import SharedDistances
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
@@ -17,6 +17,14 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64)
 DEGREE = 2  # of the polynomial kernel
 
 
+class Rows(Protocol):
+    """Rows whose median distance is known."""
+
+    @property
+    def median_gamma(self) -> float:
+        """Return the gamma of the median distance."""
+
+
 @dataclass(frozen=True)
 class Family:
     """A kernel on rows that are scaled in one way: one eigenvalue problem for all numbers of components."""
@@ -26,7 +34,7 @@ class Family:
     gamma: float | None = None  # where gamma itself is given
     standardize: str | bool = False
 
-    def made(self, rows: SharedDistances) -> Kernel:
+    def made(self, rows: Rows) -> Kernel:
         """Return the kernel for these rows."""
         if self.kernel == "linear":
             return Linear()

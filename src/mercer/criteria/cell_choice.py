@@ -3,7 +3,8 @@
 A quarter of the rows, at most 100, is kept apart. A fifth of their cells is hidden, with several patterns where there
 are few columns, and every candidate that was fitted to the other rows predicts these cells. The score is the share of
 their variation that is predicted: 1 is perfect, 0 is as good as the means of the columns. The linear kernel is taken
-where no other kernel is better by more than one standard error of the difference.
+where no other kernel is better by more than one standard error of the difference. For features the choice is made among
+trusted settings (`criteria.trust`): what predicts cells best is not always what tells classes apart.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.hidden_cells import BoolArray, hide, predictions, size_of
 from mercer.criteria.judged import Judged, Told, Watch, tried
 from mercer.criteria.shared_distances import SharedDistances
+from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling
 
 MOST_ROWS = 500
@@ -58,18 +60,18 @@ def judge_by_cells(
     *,
     watch: Watch | None = None,
     tell: Told = lambda step, total: None,
-    most_components: bool = False,
+    trust: Trust | None = None,
 ) -> Judged:
     """Return how well the candidates predict hidden cells; X is (n, d), with 20 rows and 2 columns at least.
 
-    With `most_components` the kernel is chosen as described, and then as many components as there are candidates for.
+    With `trust` the choice is made among the trusted candidates, by the best score that their kernel has.
     """
     watch = watch or Watch()
     X = np.asarray(X[rng.permutation(len(X))[:MOST_ROWS]], np.float64)
     trial = _Trial.of(X, len(grid.scalings) > 1, rng)
     whole = {kind: SharedDistances(Scaling.of(X, kind)(X)) for kind in grid.scalings}
     parts = {kind: _scaled(trial, kind) for kind in grid.scalings}
-    families = grid.families()
+    families = (grid if trust is None else replace(grid, widths=trust.first(grid.widths))).families()
     found = tried(families, lambda family: _errors(trial, family, *parts[family.standardize], grid), watch, tell)
     candidates, errors = [], []
     for family, rows in found.items():
@@ -78,7 +80,7 @@ def judge_by_cells(
         errors += [own for _, own in rows]
     variation = trial.squares(trial.held - trial.learned.mean(axis=0))
     skipped = len(families) - len(found)
-    return _decided(candidates, np.array(errors), variation, len(X), skipped, most_components)
+    return _decided(candidates, np.array(errors), variation, len(X), skipped, trust)
 
 
 def _scaled(trial: _Trial, kind: str | bool) -> tuple[Scaling, SharedDistances]:
@@ -101,20 +103,30 @@ def _errors(
 
 
 def _decided(
-    candidates: list[Candidate], errors: Array, variation: Array, n_rows: int, skipped: int, most_components: bool
+    candidates: list[Candidate], errors: Array, variation: Array, n_rows: int, skipped: int, trust: Trust | None
 ) -> Judged:
     """Return the scores and the choice; errors are (candidates, rows)."""
     total = max(float(variation.sum()), np.finfo(float).tiny)
     shares = errors.sum(axis=1) / total
     spread = (errors - shares[:, None] * variation).std(axis=1) * np.sqrt(len(variation)) / total
-    chosen = int(shares.argmin())
     linear = [i for i, candidate in enumerate(candidates) if candidate.family.kernel == "linear"]
     best_linear = min(linear, key=lambda i: shares[i], default=None)
-    if best_linear is not None:
-        gain = errors[best_linear] - errors[chosen]
-        if gain.mean() <= gain.std() / np.sqrt(len(gain)):
-            chosen = best_linear
-    if most_components:
-        own = [i for i, candidate in enumerate(candidates) if candidate.family == candidates[chosen].family]
-        chosen = max(own, key=lambda i: candidates[i].n_components)
+    chosen = _clearly_best(errors, best_linear) if trust is None else _best_trusted(candidates, shares, trust)
     return Judged(candidates, 1.0 - shares, spread, chosen, best_linear, n_rows, skipped)
+
+
+def _clearly_best(errors: Array, best_linear: int | None) -> int:
+    """Return the best candidate, or the best linear one where that is not worse by more than a standard error."""
+    chosen = int(errors.sum(axis=1).argmin())
+    if best_linear is None:
+        return chosen
+    gain = errors[best_linear] - errors[chosen]
+    return best_linear if gain.mean() <= gain.std() / np.sqrt(len(gain)) else chosen
+
+
+def _best_trusted(candidates: list[Candidate], shares: Array, trust: Trust) -> int:
+    """Return the trusted candidate whose kernel predicts best, with whatever number of components."""
+    least: dict[Family, float] = {}
+    for candidate, share in zip(candidates, shares, strict=True):
+        least[candidate.family] = min(float(share), least.get(candidate.family, np.inf))
+    return min(trust.among(candidates), key=lambda i: least[candidates[i].family])

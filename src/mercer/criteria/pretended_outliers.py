@@ -2,7 +2,7 @@
 
 Four kinds, because no kind is like all outliers: rows in which a tenth of the cells are those of other rows; rows moved
 by half the difference of two random rows; and two groups of rows, each moved as a whole by one such difference or by
-.7 of it. A group is what hides best: a model with too many components takes its direction for a normal one.
+.7 of it.
 """
 
 import numpy as np
@@ -10,15 +10,13 @@ import numpy as np
 from mercer.arrays import Array
 
 KINDS = 4
-_SHARE, _FEWEST = 0.05, 4  # of the rows, per kind
 _CELLS = 0.1  # share of the cells that are exchanged
 _WAY = 0.5  # length of the way of single rows, as a share of a difference of two rows
 _GROUPS = (1.0, 0.7)  # and of the two groups
 
 
-def pretended_outliers(X: Array, rng: np.random.RandomState) -> Array:
-    """Return pretended outliers of all kinds, (KINDS, m, d)."""
-    count = max(_FEWEST, int(_SHARE * len(X)))
+def pretended_outliers(X: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Return so many pretended outliers of each kind, (KINDS, count, d)."""
     single = _some(X, count, rng) + _WAY * (_some(X, count, rng) - _some(X, count, rng))
     groups = [_some(X, count, rng) + share * (_some(X, 1, rng) - _some(X, 1, rng)) for share in _GROUPS]
     return np.stack([_exchanged(X, count, rng), single, *groups])

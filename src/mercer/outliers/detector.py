@@ -44,10 +44,9 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     ----------
     estimator : estimator, "select" or None, default=None
         Any decomposition of this package; it is cloned. "select": `KernelPCA` with the kernel, the width, the number of
-        components and the scaling of columns that find pretended outliers best, as in `mercer.select`; `standardize`
-        and `explained` are then not used. On average this is better than the default where the training rows are
-        clean, and not where outliers are among them. None: `KernelPCA` with a Gaussian kernel and at most 4 components,
-        which works without tuning on most tables.
+        components and the scaling of columns that `mercer.select` finds, for clean training rows if `trim` is 0, and
+        for rows with outliers among them otherwise; `standardize` and `explained` are then not used. None: `KernelPCA`
+        with a Gaussian kernel and at most 4 components, which works without tuning on most tables.
     statistic : {"both", "t2", "spe"}, default="both"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.
@@ -86,6 +85,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
         mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
         others. False: rows are taken as they are.
+    trim : float in [0, 0.5), default=0.0
+        Share of the training rows that models do not learn from: those that are most unusual to a first model with two
+        components. Useful where outliers are among the training rows. Every model leaves out rows of its own, so that
+        the rate of false alarms stays as promised; for the same reason every model is fitted apart.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for the division of the rows into folds. Pass an int to get the same folds in each call.
     verbose : bool or int, default=False
@@ -143,6 +146,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         "calibration": [StrOptions({"cv+", "split", "blocked"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "standardize": [StrOptions({"soft", "variance"}), "boolean"],
+        "trim": [Interval(Real, 0, 0.5, closed="left")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -159,6 +163,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         calibration: str = "cv+",
         n_folds: int = 5,
         standardize: str | bool = "soft",
+        trim: float = 0.0,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -170,6 +175,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         self.calibration = calibration
         self.n_folds = n_folds
         self.standardize = standardize
+        self.trim = trim
         self.random_state = random_state
         self.verbose = verbose
 
@@ -287,17 +293,18 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     def _settings(self, X: Array, rng: np.random.RandomState, channel: Channel) -> Settings:
         if isinstance(self.estimator, str):
-            return selected(X, rng, channel)
+            return selected(X, self.trim, rng, channel)
         estimator = KernelPCA(**_usual(X)) if self.estimator is None else self.estimator
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        return Settings(estimator, self.standardize, self.explained)
+        return Settings(estimator, self.standardize, self.explained, self.trim)
 
     def _models(self, X: Array, settings: Settings, rng: np.random.RandomState, channel: Channel) -> FittedModels:
         fitting = Fitting(
             partial(_unfitted, self.estimator is None, settings.estimator),
             settings.standardize,
             settings.explained,
+            settings.trim,
             self.statistic,
             channel,
         )
@@ -310,7 +317,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     def _reference(self, order: IntArray, settings: Settings) -> IntArray | None:
         """Return the rows for scaling, gamma and landmarks of all models; None if each model has its own."""
-        if self.calibration != "cv+":
+        if self.calibration != "cv+" or settings.trim:
             return None
         size = reference_size(settings.estimator, settings.standardize, len(order))
         if size and self.contamination is None and allowed_count(self._level, len(order) - size) < 2:

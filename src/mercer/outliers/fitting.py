@@ -14,6 +14,7 @@ from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import score_model, score_part
+from mercer.outliers.trimming import trimmed
 
 _STAGE = "models fitted"
 
@@ -36,6 +37,7 @@ class Fitting:
     make: Callable[[Array], Any]  # returns an estimator, not fitted, for these rows
     standardize: str | bool
     explained: float
+    trim: float  # share of the rows that models do not learn from; only where they are fitted apart
     statistic: str
     channel: Channel
 
@@ -53,8 +55,9 @@ class Fitting:
 
     def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
         """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
-        scaling = Scaling.of(X, self.standardize)
-        estimator = self._fitted(scaling(X))
+        usual = trimmed(X, self.trim)
+        scaling = Scaling.of(usual, self.standardize)
+        estimator = self._fitted(scaling(usual))
         judges: list[Judge] = []
         scores: list[Array] = []
         self._tell(1, len(parts) + 1)
@@ -72,8 +75,9 @@ class Fitting:
 
     def _judge(self, X: Array) -> Judge:
         """Return a model of T2 and SPE, fitted to these rows, scaling included."""
-        scaling = Scaling.of(X, self.standardize)
-        rows = scaling(X)
+        usual = trimmed(X, self.trim)
+        scaling = Scaling.of(usual, self.standardize)
+        rows = scaling(usual)
         return Judge(scaling, score_model(self._fitted(rows).expansion_, self.explained, rows))
 
     def _fitted(self, rows: Array) -> Any:

@@ -12,9 +12,10 @@ from mercer.criteria.candidates import Candidate, Grid
 from mercer.criteria.cell_choice import judge_by_cells
 from mercer.criteria.judged import Judged
 from mercer.criteria.outlier_choice import judge_by_outliers
+from mercer.criteria.trust import Trust
 from mercer.estimators.chosen import kernel_pca
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.settings import GRID, settings_of
+from mercer.outliers.settings import GRID, RULES, settings_of
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,37 @@ def _with_scaling(candidate: Candidate) -> Any:
     return model if candidate.family.standardize is False else make_pipeline(StandardScaler(), model)
 
 
-def _detector(candidate: Candidate) -> KernelOutlierDetector:
-    settings = settings_of(candidate)
-    return KernelOutlierDetector(settings.estimator, standardize=settings.standardize, explained=settings.explained)
+def _detector(candidate: Candidate, trim: float) -> KernelOutlierDetector:
+    found = settings_of(candidate, trim)
+    return KernelOutlierDetector(
+        found.estimator, standardize=found.standardize, explained=found.explained, trim=found.trim
+    )
+
+
+def _outliers(contaminated: bool | None) -> Purpose:
+    rule = RULES[contaminated]
+    return Purpose(
+        GRID,
+        partial(judge_by_outliers, trust=rule.trust),
+        partial(_detector, trim=rule.trim),
+        "mean rank in finding pretended outliers",
+    )
 
 
 _CELLS = "share of the variation of hidden cells that is predicted"
+_FEATURES = Trust((0.25, 1.0), ("variance", False))
 _RECONSTRUCTION = Purpose(Grid(), judge_by_cells, partial(kernel_pca, preimage="auto"), _CELLS)
 
 PURPOSES: dict[str, Purpose] = {
     "reconstruction": _RECONSTRUCTION,
     "denoising": _RECONSTRUCTION,
     "features": Purpose(
-        Grid(scalings=("variance", False)), partial(judge_by_cells, most_components=True), _with_scaling, _CELLS
+        Grid(scalings=("variance", False)), partial(judge_by_cells, trust=_FEATURES), _with_scaling, _CELLS
     ),
-    "outliers": Purpose(GRID, judge_by_outliers, _detector, "mean rank in finding pretended outliers"),
+    "outliers": _outliers(None),
 }
+
+
+def purpose_of(name: str, contaminated: bool | None) -> Purpose:
+    """Return a purpose; for outliers, that of rows among which there are outliers, or none, or nobody knows."""
+    return _outliers(contaminated) if name == "outliers" else PURPOSES[name]

@@ -14,10 +14,16 @@ _DID = {
 }
 
 # docs/guide/choosing_settings.md has the figures
-_CLEAN = " If outliers are among these rows, the default detector is on average as good."
+_LEFT_OUT = {
+    None: " Every model leaves out a twentieth of its rows, in case there are outliers among them; pass"
+    " contaminated=True or False where that is known.",
+    True: " Every model leaves out a tenth of its rows, because there are outliers among them.",
+    False: "",
+}
+_AMONG_TRUSTED = " The choice is made among few settings that were good on many other tables."
 
 
-def reason(judged: Judged, purpose: str, n_rows: int) -> str:
+def reason(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None = None) -> str:
     """Return two sentences, and further ones where columns are scaled or not everything was looked at."""
     candidate, best = judged.candidate, _best_of_family(judged)
     what = str(candidate)
@@ -25,7 +31,7 @@ def reason(judged: Judged, purpose: str, n_rows: int) -> str:
     text = f"{what[0].upper()}{what[1:]}: {who} {_DID[purpose].format(score=_rounded_down(_shown(judged, best)))}."
     if candidate.family.standardize is not False:
         text += f" Columns are scaled (standardize={candidate.family.standardize!r})."
-    return text + _beside_linear(judged, purpose, best) + _notes(judged, purpose, n_rows)
+    return text + _beside_linear(judged, purpose, best) + _notes(judged, purpose, n_rows, contaminated)
 
 
 def _best_of_family(judged: Judged) -> int:
@@ -66,8 +72,10 @@ def _counted(number: int) -> str:
     return f"{number} component{'' if number == 1 else 's'}"
 
 
-def _notes(judged: Judged, purpose: str, n_rows: int) -> str:
-    text = _CLEAN if purpose == "outliers" else ""
+def _notes(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None) -> str:
+    text = _LEFT_OUT[contaminated] if purpose == "outliers" else ""
+    if judged.scores[judged.chosen] < judged.scores.max() and purpose in ("features", "outliers"):
+        text = _AMONG_TRUSTED + text
     if judged.n_rows < n_rows:
         text += f" {judged.n_rows:,} of {n_rows:,} rows were looked at."
     if judged.skipped:

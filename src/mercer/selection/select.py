@@ -13,7 +13,7 @@ from mercer.estimators.validation import generator
 from mercer.events import Channel
 from mercer.progress import observers as progress_observers
 from mercer.selection.given import grid_of
-from mercer.selection.purposes import PURPOSES
+from mercer.selection.purposes import PURPOSES, purpose_of
 from mercer.selection.reasons import reason
 from mercer.selection.result import Selection, table_of
 
@@ -23,6 +23,7 @@ def select(
     purpose: str = "reconstruction",
     *,
     candidates: Mapping[str, Sequence[Any]] | None = None,
+    contaminated: bool | None = None,
     random_state: Any = None,
     seconds: float | None = None,
     verbose: bool | int = False,
@@ -31,8 +32,10 @@ def select(
 
     For "reconstruction", "denoising" and "features", candidates predict hidden cells of rows that they were not fitted
     to [batson2019]_. This error, in the space of the rows, can be compared between kernels and grows again with too
-    many components. For "outliers", candidates find pretended outliers that are mixed into the rows. Linear PCA is
-    always compared.
+    many components. For "outliers", candidates find pretended outliers. Linear PCA is always compared.
+
+    For "reconstruction" and "denoising" the best candidate is chosen. For "features" and "outliers" no error tells how
+    good a setting is without labels; there the choice is made among few settings that were good on many other tables.
 
     Parameters
     ----------
@@ -41,14 +44,19 @@ def select(
     purpose : {"reconstruction", "denoising", "features", "outliers"}, default="reconstruction"
         What the model is for. "reconstruction" and "denoising": rows are recovered from their scores, and noise that is
         independent from cell to cell is left out; both use the same criterion. "features": scores are the input of
-        another method; the kernel is chosen by the same criterion, with as many components as there are candidates for,
-        since later methods can ignore what they do not need. "outliers": a `KernelOutlierDetector`, for rows without
-        outliers; with outliers among the rows, the choice is on average not better than the default.
+        another method; the scaling and one of the widths 1/4 and 1 are chosen by the same criterion, with as many
+        components as there are candidates for, since later methods can ignore what they do not need. "outliers": a
+        `KernelOutlierDetector`.
     candidates : mapping or None, default=None
         What to compare, by lists for some of the keys "kernel" ("linear", "rbf", and "poly" for outliers), "width"
         (multiples of the gamma of the median distance), "gamma" (instead of widths), "n_components" and, for features
         and outliers, "standardize". None: widths from 1/64 to 64, 1 to 64 components, and all kernels and scalings that
         the purpose allows. More components than a third of the rows are not tried.
+    contaminated : bool or None, default=None
+        Only for outliers: whether outliers are among these rows. The rows do not tell it, and the best settings are
+        opposite ones. False: many components, which describe clean rows best. True: two components and a wide kernel,
+        and every model leaves out a tenth of its rows (`trim`), because more components would describe the outliers,
+        too. None: nobody knows; many components, and a twentieth of the rows is left out.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for drawing rows, hidden cells and pretended outliers. Pass an int for the same result in each
         call.
@@ -70,7 +78,8 @@ def select(
         If X is sparse, or `candidates` is not a mapping.
     ValueError
         If there are fewer than 20 rows, or only one column where cells are hidden, if all rows are equal, if X contains
-        NaN or infinity, if `purpose` or `candidates` are not among the allowed ones, or if `seconds` is negative.
+        NaN or infinity, if `purpose` or `candidates` are not among the allowed ones, if `contaminated` is given for
+        another purpose than "outliers", or if `seconds` is negative.
 
     See Also
     --------
@@ -95,8 +104,15 @@ def select(
     'rbf'
     >>> clean = mercer.denoise(noisy, found.estimator)
     """
-    settings = {"candidates": candidates, "random_state": random_state, "seconds": seconds}
-    return compared(X, purpose, Channel(progress_observers(verbose)), **settings)
+    return compared(
+        X,
+        purpose,
+        Channel(progress_observers(verbose)),
+        candidates=candidates,
+        contaminated=contaminated,
+        random_state=random_state,
+        seconds=seconds,
+    )
 
 
 def compared(
@@ -105,13 +121,14 @@ def compared(
     channel: Channel,
     *,
     candidates: Mapping[str, Sequence[Any]] | None = None,
+    contaminated: bool | None = None,
     random_state: Any = None,
     seconds: float | None = None,
 ) -> Selection:
     """Return what `select` does, and tell the channel about each kernel."""
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}; got {purpose!r}.")
-    how = PURPOSES[purpose]
+    how = purpose_of(purpose, _checked_contaminated(contaminated, purpose))
     grid, watch = grid_of(purpose, how.grid, candidates), Watch(_checked_seconds(seconds))
     rows = _checked(X, purpose)
     judged: Judged = how.judge(
@@ -123,8 +140,21 @@ def compared(
     )
     estimator = how.estimator(judged.candidate)
     return Selection(
-        purpose, estimator, table_of(judged), reason(judged, purpose, len(rows)), how.measured, judged.n_rows
+        purpose,
+        estimator,
+        table_of(judged),
+        reason(judged, purpose, len(rows), contaminated),
+        how.measured,
+        judged.n_rows,
     )
+
+
+def _checked_contaminated(contaminated: Any, purpose: str) -> bool | None:
+    if contaminated not in (None, True, False):
+        raise ValueError(f"contaminated must be True, False or None; got {contaminated!r}.")
+    if contaminated is not None and purpose != "outliers":
+        raise ValueError(f"contaminated is only for purpose='outliers'; got purpose={purpose!r}.")
+    return None if contaminated is None else bool(contaminated)
 
 
 def _checked_seconds(seconds: Any) -> float | None:
