@@ -106,3 +106,17 @@ def test_a_kernel_narrower_than_float32_can_tell_predicts_without_warnings(recwa
     model = KernelPCA(2, kernel="rbf", gamma=1e300).fit(X).expansion_
     assert np.isfinite(predictions(model, X, hide(X.shape, np.random.RandomState(0)), [2])).all()
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_a_row_far_away_takes_no_digits_from_the_others(far):
+    X, new = rows(25, 5), rows(8, 5, 1) * 0.8
+    X[0] += far  # float32 has not enough digits for distances beside such a row
+    hidden = hide(new.shape, np.random.RandomState(2))
+    model = KernelPCA(4, kernel="rbf", gamma=0.3).fit(X).expansion_
+    got = predictions(model, new, hidden, [4, 2])
+    for place, r in enumerate([4, 2]):
+        expected = np.array([naive.predicted_by_filling(X, x, h, 0.3, r) for x, h in zip(new, hidden, strict=True)])
+        usual = np.abs(expected).max(axis=1) < 10
+        assert usual.sum() >= 6
+        assert_allclose(got[place][usual], expected[usual], rtol=2e-3, atol=2e-3)

@@ -71,9 +71,11 @@ def test_it_is_a_parameter_like_the_others(tmp_path):
             detector(trim=wrong).fit(ROWS)
 
 
-def test_selected_settings_for_rows_with_outliers_are_those_of_mercer_select():
-    fitted = KernelOutlierDetector("select", trim=0.1, random_state=0).fit(ROWS)
-    found = mercer.select(ROWS, "outliers", contaminated=True, random_state=0)
+def test_it_holds_for_selected_settings_too():
+    mixed = ROWS[np.random.default_rng(1).permutation(200)]
+    fitted = KernelOutlierDetector("select", trim=0.05, random_state=0).fit(mixed)
+    found = mercer.select(mixed, "outliers", random_state=0)
     assert fitted.estimator_.get_params() == found.estimator.estimator.get_params()
-    assert found.estimator.trim == 0.1
-    assert found.estimator.estimator.n_components == 2
+    assert found.estimator.trim == 0.05
+    again = found.estimator.set_params(random_state=0).fit(mixed)
+    assert len(again.estimator_.expansion_.points) == len(fitted.estimator_.expansion_.points) == 190

@@ -12,7 +12,7 @@ pre-image, and the row is projected again, a few times. Other kernels do the sam
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,14 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
 from mercer.preimage.methods import Anchors, find_preimages
-from mercer.preimage.mika import Hill, hill_of
+from mercer.preimage.mika import LEAST
 
 BoolArray = npt.NDArray[np.bool_]
 
 _SHARE = 0.2  # of the cells are hidden
 _ROUNDS = 3  # projections of a row whose hidden cells are filled, with one step of the fixed point each
 _LARGEST_GAMMA = 1e30  # for rows of size 1; with any larger one all kernel values are 0 in float32, too
+_LONGEST = 1e4  # gamma times a squared length, from which on float32 has too few digits for a difference
 _ROUNDING = 1e-12  # share of the size of the rows; what varies less is constant
 _RIDGE = 1e-9  # beside the unit length of the axes: only so that as many components as known cells do not fail
 
@@ -84,32 +85,69 @@ def _by_least_squares(expansion: Expansion, X: Array, hidden: BoolArray, counts:
 
 
 def _by_fixed_point(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArray, counts: Sequence[int]) -> Array:
-    """Fill hidden cells by pre-images of a Gaussian kernel, for all counts at once and in float32.
+    """Fill hidden cells by pre-images of a Gaussian kernel, for all counts at once.
 
     The iteration is that of `preimage.mika` without its search for the best step: a model for which it fails predicts
-    badly, and loses the comparison. Float32 holds no squares of very large or small numbers, so rows are divided by
-    the size of the points, which leaves kernel values and coefficients as they are.
+    badly, and loses the comparison. Float32 is used where it has enough digits. It holds no squares of very large or
+    small numbers, so rows are divided by the size of the points, which leaves kernel values and coefficients as they
+    are.
     """
     origin = np.asarray(expansion.points, np.float64).mean(axis=0)
     unit = size_of(expansion.points - origin)
-    hill = _hill(expansion, kernel, origin, unit)
-    rows = np.tile(((X - origin) / unit).astype(np.float32), (len(counts), 1))
+    gaussian = _Gaussian.of((expansion.points - origin) / unit, min(kernel.gamma * unit * unit, _LARGEST_GAMMA))
+    inside = [_Subspace.of(expansion, count, gaussian.dtype) for count in counts]
+    rows = np.tile(((X - origin) / unit).astype(gaussian.dtype), (len(counts), 1))
     every = np.tile(hidden, (len(counts), 1))
-    scores = _scores_of_known_cells(expansion, kernel, X - origin, hidden, origin)
-    found = hill.points[_nearest_points(expansion, scores, counts)]
-    inside = [_Subspace.of(expansion, count) for count in counts]
-    weights = np.concatenate([part.lifted(scores[:, : part.count].astype(np.float32)) for part in inside])
-    found = found + hill.look(found, weights)[1]
+    scores = _scores_of_known_cells(expansion, kernel, X - origin, hidden, origin).astype(gaussian.dtype)
+    known = _Subspace.of(expansion, max(counts), gaussian.dtype).scores(gaussian.values(gaussian.points))
+    found = gaussian.points[_nearest_points(known, scores, counts)]
+    found = gaussian.moved(found, np.concatenate([part.lifted(scores[:, : part.count]) for part in inside]))
     for _ in range(_ROUNDS - 1):
-        values = np.split(hill.blocks.against(np.where(every, found, rows)), len(counts))
-        weights = np.concatenate([part.projected(own) for part, own in zip(inside, values, strict=True)])
-        found = found + hill.look(found, weights)[1]
+        values = np.split(gaussian.values(np.where(every, found, rows)), len(counts))
+        weights = [part.lifted(part.scores(own)) for part, own in zip(inside, values, strict=True)]
+        found = gaussian.moved(found, np.concatenate(weights))
     return np.asarray(found.reshape(len(counts), *X.shape).astype(np.float64) * unit + origin)
 
 
 @dataclass(frozen=True, eq=False)
+class _Gaussian:
+    """Kernel values with the points of a model, and the steps of the fixed point; plain arrays, for small tables."""
+
+    points: Array  # (m, d)
+    gamma: float
+    lengths: Array  # (m,), gamma times the squared lengths
+
+    @classmethod
+    def of(cls, points: Array, gamma: float) -> "_Gaussian":
+        lengths = gamma * np.einsum("ij,ij->i", points, points)
+        dtype = np.float32 if lengths.max() < _LONGEST or gamma == _LARGEST_GAMMA else np.float64
+        return cls(points.astype(dtype), gamma, lengths.astype(dtype))
+
+    @property
+    def dtype(self) -> npt.DTypeLike:
+        return self.points.dtype
+
+    def values(self, Z: Array) -> Array:
+        """Return the kernel values of rows, (n, m)."""
+        values = (Z * self.points.dtype.type(2.0 * self.gamma)) @ self.points.T
+        values -= self.points.dtype.type(self.gamma) * np.einsum("ij,ij->i", Z, Z)[:, None]
+        values -= self.lengths
+        np.minimum(values, 0.0, out=values)
+        return np.asarray(np.exp(values, out=values))
+
+    def moved(self, Z: Array, weights: Array) -> Array:
+        """Return rows after one step of the fixed point for these coefficients of the points; see `mika.Hill.look`."""
+        pull = self.values(Z)
+        pull *= weights
+        height, reach = pull.sum(axis=1), np.abs(pull).sum(axis=1)
+        divisor = np.where(height > LEAST * reach, height, reach)[:, None]
+        step = np.divide(pull @ self.points - height[:, None] * Z, divisor, out=np.zeros_like(Z), where=divisor > 0)
+        return np.asarray(Z + step)
+
+
+@dataclass(frozen=True, eq=False)
 class _Subspace:
-    """The first so many components in float32: from kernel values to coefficients of the projection."""
+    """The first so many components: from kernel values to scores, and to coefficients of the projection."""
 
     count: int
     coef: Array  # (count, m)
@@ -117,25 +155,18 @@ class _Subspace:
     mean: Array | float  # (m,), the coefficients of the mean; 0 in a model that is not centred
 
     @classmethod
-    def of(cls, expansion: Expansion, count: int) -> "_Subspace":
+    def of(cls, expansion: Expansion, count: int, dtype: npt.DTypeLike) -> "_Subspace":
         coef, offset = expansion.coef[:count], expansion.offset[:count]
-        mean = 0.0 if expansion.nu is None else expansion.nu.astype(np.float32)
-        return cls(count, coef.astype(np.float32), offset.astype(np.float32), mean)
+        mean = 0.0 if expansion.nu is None else expansion.nu.astype(dtype)
+        return cls(count, coef.astype(dtype), offset.astype(dtype), mean)
 
     def lifted(self, scores: Array) -> Array:
         """Return the coefficients of mean + projection, (n, m), of scores, (n, count)."""
         return np.asarray(scores @ self.coef + self.mean)
 
-    def projected(self, values: Array) -> Array:
-        """Return the same, (n, m), of kernel values with the points, (n, m)."""
-        return self.lifted(values @ self.coef.T - self.offset)
-
-
-def _hill(expansion: Expansion, kernel: RBF, origin: Array, unit: float) -> Hill:
-    """Return the function that pre-images maximise, for points less `origin` in this unit."""
-    points = (expansion.points - origin) / unit
-    gamma = min(kernel.gamma * unit * unit, _LARGEST_GAMMA)
-    return hill_of(replace(expansion, points=points, kernel=RBF(gamma=gamma)), np.zeros(points.shape[1]), np.float32)
+    def scores(self, values: Array) -> Array:
+        """Return scores, (n, count), of kernel values with the points, (n, m)."""
+        return np.asarray(values @ self.coef.T - self.offset)
 
 
 def _scores_of_known_cells(expansion: Expansion, kernel: RBF, X: Array, hidden: BoolArray, origin: Array) -> Array:
@@ -148,9 +179,8 @@ def _scores_of_known_cells(expansion: Expansion, kernel: RBF, X: Array, hidden: 
     return np.asarray(values @ expansion.coef.T - expansion.offset)
 
 
-def _nearest_points(expansion: Expansion, scores: Array, counts: Sequence[int]) -> IntArray:
+def _nearest_points(known: Array, scores: Array, counts: Sequence[int]) -> IntArray:
     """Return for each row the point whose first so many scores are the nearest; rows of one count after the other."""
-    known = expansion.project(expansion.points)
     found = []
     for count in counts:
         own = known[:, :count]

@@ -44,9 +44,9 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     ----------
     estimator : estimator, "select" or None, default=None
         Any decomposition of this package; it is cloned. "select": `KernelPCA` with the kernel, the width, the number of
-        components and the scaling of columns that `mercer.select` finds, for clean training rows if `trim` is 0, and
-        for rows with outliers among them otherwise; `standardize` and `explained` are then not used. None: `KernelPCA`
-        with a Gaussian kernel and at most 4 components, which works without tuning on most tables.
+        components and the scaling of columns that `mercer.select` finds for clean training rows; `standardize` and
+        `explained` are then not used. None: `KernelPCA` with a Gaussian kernel and at most 4 components, which works
+        without tuning on most tables.
     statistic : {"both", "t2", "spe"}, default="both"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.

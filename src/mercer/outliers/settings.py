@@ -28,30 +28,31 @@ class Settings:
 
 @dataclass(frozen=True)
 class Rule:
-    """Among which settings the choice is made, and which share of the rows is left out of the models."""
+    """Among which settings the choice is made, and how the detector uses it."""
 
     trust: Trust
-    trim: float
+    trim: float  # share of the rows that is left out of the models
+    explained: float = 1.0
 
 
-_SCALED = ("soft", "variance")
-_MANY = Trust((0.25, 1.0), _SCALED)
+MANY = Trust((0.25, 1.0), ("soft", "variance"))  # with as many components as possible: they describe clean rows best
 
-# Whether there are outliers among the rows: many components describe clean rows best, but also a group of outliers.
+# By whether there are outliers among the rows. Many components describe a group of outliers, too, and no other rule was
+# better than the detector's default on tables that were kept apart.
 RULES: dict[bool | None, Rule] = {
-    False: Rule(_MANY, 0.0),
-    True: Rule(Trust((1 / 16,), _SCALED, 2), 0.1),
-    None: Rule(_MANY, 0.05),  # nobody knows
+    False: Rule(MANY, 0.0),
+    True: Rule(Trust((1.0,), ("soft",), 4), 0.0, 0.8),
+    None: Rule(MANY, 0.05),  # nobody knows
 }
 
 
-def settings_of(candidate: Candidate, trim: float) -> Settings:
-    """Return the settings that a candidate stands for; all its components are used."""
-    return Settings(kernel_pca(candidate), candidate.family.standardize, 1.0, trim)
+def settings_of(candidate: Candidate, trim: float, explained: float = 1.0) -> Settings:
+    """Return the settings that a candidate stands for."""
+    return Settings(kernel_pca(candidate), candidate.family.standardize, explained, trim)
 
 
 def selected(X: Array, trim: float, rng: np.random.RandomState, channel: Channel) -> Settings:
-    """Return the settings that find pretended outliers among these rows best; with `trim`, for rows with outliers."""
+    """Return the trusted settings that find pretended outliers best."""
     if len(X) < FEWEST_ROWS or (X[0] == X).all():
         raise ValueError(
             f"estimator='select' needs at least {FEWEST_ROWS} rows that are not all equal; got n_samples = {len(X)}. "
@@ -61,5 +62,5 @@ def selected(X: Array, trim: float, rng: np.random.RandomState, channel: Channel
     def tell(step: int, total: int) -> None:
         channel.emit(STAGE, step, total)
 
-    judged = judge_by_outliers(X, GRID, rng, trust=RULES[trim > 0].trust, tell=tell)
+    judged = judge_by_outliers(X, GRID, rng, trust=MANY, tell=tell)
     return settings_of(judged.candidate, trim)

@@ -19,7 +19,7 @@ from mercer.preimage.anchors import Anchors, best_start
 
 # If f is below this share of sum |g_i k_i|, a step is divided by that sum instead: f still rises, and the step is at
 # most as long as the width of the data.
-_LEAST = 1e-3
+LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Hill:
         pull *= weights
         height = pull.sum(axis=1)
         reach = np.abs(pull).sum(axis=1)
-        divisor = np.where(height > _LEAST * reach, height, reach)
+        divisor = np.where(height > LEAST * reach, height, reach)
         uphill = pull @ self.points - height[:, None] * Z  # the gradient of f without the factor 2 gamma
         step = np.divide(uphill, divisor[:, None], out=np.zeros_like(Z), where=divisor[:, None] > 0)
         return height, step

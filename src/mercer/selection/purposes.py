@@ -15,7 +15,7 @@ from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
 from mercer.estimators.chosen import kernel_pca
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.settings import GRID, RULES, settings_of
+from mercer.outliers.settings import GRID, RULES, Rule, settings_of
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ def _with_scaling(candidate: Candidate) -> Any:
     return model if candidate.family.standardize is False else make_pipeline(StandardScaler(), model)
 
 
-def _detector(candidate: Candidate, trim: float) -> KernelOutlierDetector:
-    found = settings_of(candidate, trim)
+def _detector(candidate: Candidate, rule: Rule) -> KernelOutlierDetector:
+    found = settings_of(candidate, rule.trim, rule.explained)
     return KernelOutlierDetector(
         found.estimator, standardize=found.standardize, explained=found.explained, trim=found.trim
     )
@@ -45,7 +45,7 @@ def _outliers(contaminated: bool | None) -> Purpose:
     return Purpose(
         GRID,
         partial(judge_by_outliers, trust=rule.trust),
-        partial(_detector, trim=rule.trim),
+        partial(_detector, rule=rule),
         "mean rank in finding pretended outliers",
     )
 
@@ -58,7 +58,10 @@ PURPOSES: dict[str, Purpose] = {
     "reconstruction": _RECONSTRUCTION,
     "denoising": _RECONSTRUCTION,
     "features": Purpose(
-        Grid(scalings=("variance", False)), partial(judge_by_cells, trust=_FEATURES), _with_scaling, _CELLS
+        Grid(widths=(1.0, 0.25, 4.0), scalings=("variance", False)),
+        partial(judge_by_cells, trust=_FEATURES),
+        _with_scaling,
+        _CELLS,
     ),
     "outliers": _outliers(None),
 }

@@ -53,10 +53,10 @@ def select(
         and outliers, "standardize". None: widths from 1/64 to 64, 1 to 64 components, and all kernels and scalings that
         the purpose allows. More components than a third of the rows are not tried.
     contaminated : bool or None, default=None
-        Only for outliers: whether outliers are among these rows. The rows do not tell it, and the best settings are
-        opposite ones. False: many components, which describe clean rows best. True: two components and a wide kernel,
-        and every model leaves out a tenth of its rows (`trim`), because more components would describe the outliers,
-        too. None: nobody knows; many components, and a twentieth of the rows is left out.
+        Only for outliers: whether outliers are among these rows. The rows do not tell it, and it decides what is best.
+        False: many components, which describe clean rows best. True: the detector's default, because many components
+        describe a group of outliers, too, and no other rule was better on tables that were kept apart. None: nobody
+        knows; many components, and every model leaves out a twentieth of its rows (`trim`).
     random_state : int, RandomState instance or None, default=None
         Seed or generator for drawing rows, hidden cells and pretended outliers. Pass an int for the same result in each
         call.
