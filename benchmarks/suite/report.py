@@ -92,7 +92,7 @@ def _medians(records: list[Record]) -> list[str]:
 def _mean(records: list[Record], name: str) -> str:
     """Return the mean of a quality over all data sets that have it, in words."""
     values = [record.qualities[name] for record in records if name in record.qualities]
-    return f'"{name}" over {len(values)} data sets: {np.mean(values):.3f}'
+    return f'"{name}" over {len(values)} data sets: {np.mean(values):.3f} (median {np.median(values):.3f})'
 
 
 def _ratio(record: Record, records: list[Record]) -> float:
