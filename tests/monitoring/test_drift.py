@@ -178,7 +178,7 @@ def test_one_row_at_a_time_gives_the_same_bits_under_adaption(name, drifting, rn
     for field in FIELDS:
         joined = np.concatenate([getattr(part, field) for part in alone])
         assert same(joined, getattr(together, field)), field
-    for part in ("_reference", "_memory", "_waiting", "_calibration", "_levels"):
+    for part in ("_reference", "_memory", "_waiting", "_calibration", "_slow"):
         assert same(getattr(one, part), getattr(other, part)), part
     assert len(one._reference.judges) <= 12
     assert len(one._reference.rows) <= one.window_ or one.window_ < N

@@ -11,6 +11,7 @@ from sklearn.base import clone
 import mercer
 from benchmarks.suite.processes import plant, stirred_tank, vector_autoregression
 from mercer import KernelPCA, LandmarkKernelPCA, ProcessMonitor
+from mercer.monitoring.stream import in_blocks
 from textbook import monitoring as textbook
 
 FIELDS = ("time", "t2", "spe", "p", "alarm", "which")
@@ -77,10 +78,12 @@ def test_an_alarm_is_a_p_value_of_at_most_alpha_and_a_statistic_above_its_limit(
         assert np.array_equal(found.alarm, found.p <= alpha)
         t2, spe = monitor.limits()
         over = (found.t2 >= t2 * (1 - 1e-12)) | (found.spe >= spe * (1 - 1e-12))
-        deviations, _ = monitor._levels.followed(X[N:], np.zeros(X.shape[1]), alpha)
-        away = (np.abs(deviations) >= monitor._levels.limits(alpha) * (1 - 1e-12)).any(axis=1)
+        slow = monitor._slow
+        deviations, _ = slow.followed(X[N:], np.zeros(slow.width), alpha, in_blocks)
+        limits = np.concatenate([slow.levels.limits(alpha), slow.relations.levels.limits(alpha)])
+        away = (np.abs(deviations) >= limits * (1 - 1e-12)).any(axis=1)
         assert np.array_equal(found.alarm, over | away)
-        assert set(found.which[found.alarm]) <= {"t2", "spe", "level"}
+        assert {text.partition(":")[0] for text in found.which[found.alarm]} <= {"t2", "spe", "level", "relation"}
         assert set(found.which[~found.alarm]) == {""}
         assert np.array_equal(monitor.predict(X[N:]), np.where(found.alarm, -1, 1))
         assert np.array_equal(monitor.p_values(X[N:]), found.p)
@@ -122,8 +125,10 @@ def test_a_small_lasting_shift_of_one_variable_is_found_by_its_level(rng):
     assert found.alarm[:600].mean() <= 0.02
     assert found.alarm[660:].mean() >= 0.9
     assert without.verdicts(X[400:]).alarm[660:].mean() <= found.alarm[660:].mean()
-    assert "level" in found.which
-    assert "level" not in without.verdicts(X[400:]).which
+    named = found.which[660:]
+    assert (np.char.find(named, "level: column 6") >= 0).mean() >= 0.5
+    assert (np.char.find(named, "relation: column 6") >= 0).mean() >= 0.5
+    assert set(without.verdicts(X[400:]).which) <= {"", "t2", "spe"}
     assert (with_levels.contributions(X[400:])[660:].argmax(axis=1) == 6).mean() >= 0.95
 
 
@@ -257,7 +262,7 @@ def test_columns_that_drift_are_left_out(rng):
     assert np.array_equal(before.t2, after.t2)
     assert np.array_equal(before.spe, after.spe)
     moved["v4"] += 1e9
-    assert set(monitor.verdicts(moved).which) == {"level"}
+    assert set(monitor.verdicts(moved).which) == {"level: v4"}
     assert (monitor.contributions(moved).argmax(axis=1) == 4).all()
     kept = ProcessMonitor(drifting="keep").fit(frame[:400])
     assert kept.predict(moved)[-1] == -1

@@ -1,5 +1,7 @@
 """The parts of monitoring: each formula equals its twin, and limits hold for processes whose rates are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -222,10 +224,12 @@ def test_levels_of_drifting_columns_are_judged_by_students_distribution(rng):
     assert independent == pytest.approx(400 / (2 * correlation_time(X[:, 0])))
     new = X.mean() + X.std() * np.array([[0.0], [2.0], [-5.0]])
     expected = np.array([textbook.level_p_value(x, X.mean(), X.std(), independent, student.pdf) for x in new[:, 0]])
-    assert_allclose(_p_of_levels(levels, new), np.where(expected > SHARE, 1.0, expected), atol=1e-6)
+    assert_allclose(_p_of_levels(levels, new), np.where(expected > 0.1, 1.0, expected / SHARE), atol=1e-6)
     assert 0.0 < expected[2] < 0.5 * SHARE
+    less = replace(levels, share=0.01)
+    assert_allclose(_p_of_levels(less, new)[2], min(100.0 * expected[2], 1.0), atol=1e-6)
     both = Levels.of(np.repeat(X, 2, axis=1), drifts)
-    assert_allclose(_p_of_levels(both, np.repeat(new, 2, axis=1))[2], 2.0 * expected[2], atol=1e-6)
+    assert_allclose(_p_of_levels(both, np.repeat(new, 2, axis=1))[2], 2.0 * expected[2] / SHARE, atol=1e-6)
     none = Levels.of(X[:, :0], drifts[:0])
     assert _p_of_levels(none, new[:, :0]).tolist() == [1.0, 1.0, 1.0]
 
@@ -272,7 +276,7 @@ def test_levels_keep_their_rate_on_later_rows():
         rng = np.random.default_rng(seed)
         X = np.column_stack([autoregression(4000, decay, rng) for decay in (0.0, 0.0, 0.5, 0.8, 0.9, 0.9)])
         levels = Levels.of(X[:400], np.zeros(6, bool))
-        rates.append((_p_of_levels(levels, X[400:]) <= 0.05).mean() / 0.05)
+        rates.append((_p_of_levels(levels, X[400:]) <= 0.5).mean() / (0.5 * SHARE))
     assert 0.02 <= np.mean(rates) <= 1.0
     assert np.mean(np.array(rates) > 2.0) <= 0.15
 

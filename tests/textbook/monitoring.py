@@ -151,3 +151,19 @@ def betting(p: np.ndarray, bets: np.ndarray, smallest: float) -> np.ndarray:
         S = [max(1.0, s) * e * value ** (e - 1.0) for s, e in zip(S, bets, strict=True)]
         out.append(sum(S) / len(S))
     return np.array(out)
+
+
+def adjusted(X: np.ndarray, new: np.ndarray, ridge: float) -> np.ndarray:
+    """Errors of the ridge regression of each standardised column on the others, in units of the root of its criterion.
+
+    The criterion of column j is min_b mean (z_j - b z_others)^2 + ridge (1 + |b|^2).
+    """
+    Z, N, d = (X - X.mean(axis=0)) / X.std(axis=0), (new - X.mean(axis=0)) / X.std(axis=0), X.shape[1]
+    out = np.empty(new.shape)
+    for j in range(d):
+        others = [k for k in range(d) if k != j]
+        rows = np.vstack([Z[:, others], np.sqrt(ridge * len(Z)) * np.eye(d - 1)])
+        b = np.linalg.lstsq(rows, np.concatenate([Z[:, j], np.zeros(d - 1)]), rcond=None)[0]
+        criterion = ((Z[:, j] - Z[:, others] @ b) ** 2).mean() + ridge * (1.0 + b @ b)
+        out[:, j] = (N[:, j] - N[:, others] @ b) / np.sqrt(criterion)
+    return out

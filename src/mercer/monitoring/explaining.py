@@ -11,7 +11,7 @@ from mercer.monitoring.contributions import reductions, smoothed_rows
 from mercer.monitoring.judging import StreamJudging
 from mercer.monitoring.lags import ages, with_lags
 from mercer.monitoring.report import summary_of
-from mercer.monitoring.stream import filled
+from mercer.monitoring.stream import filled, in_blocks
 from mercer.monitoring.times import starts_of
 
 
@@ -60,12 +60,12 @@ class Explaining(StreamJudging):
         found[missing] = 0.0
         edges = [*np.flatnonzero(starts).tolist(), len(rows)]
         found = np.vstack([smoothed_rows(found[a:b], self._chart.weight) for a, b in pairwise(edges)])
-        return found + np.vstack([self._of_levels(rows[a:b]) for a, b in pairwise(edges)])
+        return found + np.vstack([self._of_slow_means(rows[a:b]) for a, b in pairwise(edges)])
 
-    def _of_levels(self, rows: Array) -> Array:
-        """Return the contributions to levels of rows without a gap in time, (n, d)."""
-        deviations, _ = self._levels.followed(rows, np.zeros(rows.shape[1]), self.alpha_)
-        return self._levels.contributions(deviations, self.alpha_)
+    def _of_slow_means(self, rows: Array) -> Array:
+        """Return the contributions to slow means of rows without a gap in time, (n, d)."""
+        deviations, _ = self._slow.followed(rows, np.zeros(self._slow.width), self.alpha_, in_blocks)
+        return self._slow.contributions(deviations, self.alpha_)
 
     def _reductions(self, lagged: Array) -> Array:
         """Return by how much each variable can lower the index of rows with lags, (n, kept)."""

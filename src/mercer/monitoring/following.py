@@ -15,7 +15,9 @@ from mercer.monitoring.drift import Evidence
 from mercer.monitoring.explaining import Explaining
 from mercer.monitoring.levels import Levels
 from mercer.monitoring.patterns import Book
-from mercer.monitoring.reference import Reference, Rows, Told
+from mercer.monitoring.reference import Reference, Rows, Told, folds_of
+from mercer.monitoring.relations import Relations
+from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.stream import follow
 from mercer.monitoring.training import LEAST_ROWS, prepared
 from mercer.monitoring.verdicts import Verdicts
@@ -26,6 +28,7 @@ class Following(Explaining):
     """How a fitted monitor follows its process."""
 
     adapt: bool | int
+    gap_: int
     levels: bool
     standardize: str | bool
     n_samples_seen_: int
@@ -103,17 +106,20 @@ class Following(Explaining):
         """Take a new model, and limits from the scores of the reference."""
         current = reference.rows.lagged[:, : len(self._kept)]
         scaled = Scaling.of(current, self.standardize)(current)
-        self._levels = self._levels_of(reference.rows)
+        self._slow = self._slow_means(reference.rows[reference.rows.learned])
         self._reference, self._judge = reference, judge
         self._calibration = calibrated(reference.scores, scaled, judge.model, self._plan())
         self._open_book()
 
-    def _levels_of(self, rows: Rows) -> Levels:
-        """Return the levels of all columns."""
-        learned = np.empty((int(rows.learned.sum()), self.n_features_in_))
-        learned[:, self._kept] = rows.lagged[rows.learned, : len(self._kept)]
-        learned[:, self.drifting_] = rows.others[rows.learned]
-        return Levels.of(learned, self.drifting_, bool(self.levels))
+    def _slow_means(self, rows: Rows) -> SlowMeans:
+        """Return the levels of all columns, and the relations of those that do not drift."""
+        whole, current = np.empty((len(rows), self.n_features_in_)), rows.lagged[:, : len(self._kept)]
+        whole[:, self._kept], whole[:, self.drifting_] = current, rows.others
+        levels = Levels.of(whole, self.drifting_, bool(self.levels))
+        if not self.levels or current.shape[1] < 2:
+            return SlowMeans(levels, None, self._kept)
+        folds = folds_of(rows.segment, min(self._plan().n_folds, len(rows)), self.gap_)
+        return SlowMeans(levels, Relations.of(current, folds), self._kept)
 
     def _open_book(self) -> None:
         """Forget the limits for missing columns, after the model or its limits have changed."""

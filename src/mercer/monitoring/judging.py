@@ -10,11 +10,11 @@ from mercer.arrays import Array, IntArray
 from mercer.estimators.validation import check_rows
 from mercer.monitoring.calibration import Calibration, Plan
 from mercer.monitoring.charts import Chart
-from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.patterns import Book
 from mercer.monitoring.reference import Reference
 from mercer.monitoring.sensors import Sensors
+from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.stream import Course, Memory, follow
 from mercer.monitoring.times import times_of
 from mercer.monitoring.verdicts import Verdicts
@@ -33,10 +33,10 @@ class StreamJudging:
     _book: Book  # the model with its limits, and those for missing columns
     _calibration: Calibration
     _judge: Judge
-    _levels: Levels
     _memory: Memory
     _reference: Reference
     _sensors: Sensors
+    _slow: SlowMeans
     _spacing: int
     _step: float | None
 
@@ -62,12 +62,12 @@ class StreamJudging:
 
     def _course(self) -> Course:
         return Course(
-            self._book, self._levels, self._sensors, self._names(), self._kept, np.flatnonzero(self.drifting_),
+            self._book, self._slow, self._sensors, self._names(), self._kept, np.flatnonzero(self.drifting_),
             self.alpha_, self.lags_, self._spacing,
         )  # fmt: skip
 
     def _fresh(self) -> Memory:
-        return Memory.fresh(self.n_features_in_, len(self._kept), self._spacing)
+        return Memory.fresh(self.n_features_in_, len(self._kept), self._spacing, self._slow.width)
 
     @property
     def _longest(self) -> float:

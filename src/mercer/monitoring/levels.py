@@ -26,13 +26,13 @@ from scipy.special import stdtr, stdtrit
 from mercer.arrays import Array
 from mercer.outliers.dependence import autocorrelation, cut_of, summed_time
 
-SHARE = 0.1  # of the rate of false alarms that is left to levels
+SHARE = 0.1  # of the rate of false alarms that is left to levels of columns
 _WEIGHT = 0.05  # of a new row
 _LEAST = 1.5  # independent values
 _TOO_SHORT = 2.0
-_WILD = 4.0  # standard deviations that a row counts at most
+WILD = 4.0  # standard deviations that a row counts at most
 _HELD = 2.0  # times its limit: a mean rises no higher, so that an alarm ends soon after its cause
-_USUAL = 1.64  # deviations that never have a p-value below `SHARE`
+_RARE, _USUAL = 0.1, 1.64  # a rate, and deviations that are never so rare
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,7 @@ class Levels:
     freedom: Array  # (d,)
     weight: Array  # (d,), of a new row in the followed value
     reach: Array  # (d,), units that a row counts at most
+    share: float = SHARE  # of the rate of false alarms
 
     @classmethod
     def of(cls, X: Array, drifting: npt.NDArray[np.bool_], followed: bool = True) -> "Levels":
@@ -51,12 +52,12 @@ class Levels:
         size = np.abs(X).max(axis=0, initial=0.0)
         size[size == 0] = 1.0
         mean = (X / size).mean(axis=0)  # scaled first, so that huge values do not overflow
-        spread, known = ((X / size) - mean).std(axis=0), [_known(*pair) for pair in zip(X.T, drifting, strict=True)]
+        spread, known = ((X / size) - mean).std(axis=0), [known_of(*pair) for pair in zip(X.T, drifting, strict=True)]
         relative, freedom = np.array(known).reshape(-1, 2).T
         judged = (spread > 0) & (drifting | followed)
         unit = np.where(judged, size * spread * relative, np.inf)
         return cls(
-            mean * size, unit, freedom, np.where(drifting, 1.0, _WEIGHT), np.where(drifting, np.inf, _WILD / relative)
+            mean * size, unit, freedom, np.where(drifting, 1.0, _WEIGHT), np.where(drifting, np.inf, WILD / relative)
         )
 
     @property
@@ -66,7 +67,7 @@ class Levels:
 
     def limits(self, alpha: float) -> Array:
         """Return the deviations, in units, that a rate of false alarms for all levels together allows, (d,)."""
-        return np.asarray(-stdtrit(self.freedom, SHARE * alpha / (2.0 * max(self.count, 1))))
+        return np.asarray(-stdtrit(self.freedom, self.share * alpha / (2.0 * max(self.count, 1))))
 
     def followed(self, X: Array, start: Array, alpha: float) -> tuple[Array, Array]:
         """Return the deviations of the followed values in units, (n, d), and where they end, (d,).
@@ -87,29 +88,26 @@ class Levels:
         return np.where(missing, 0.0, found), np.asarray(now)
 
     def p_values(self, deviations: Array) -> Array:
-        """Return the p-value of the most unusual level of each row, (n,), with regard to the number of columns.
+        """Return the smallest rate of false alarms at which a level of each row is unusual, (n,).
 
-        Values of more than `SHARE` are given as 1.
+        The number of columns counts, and the share of the rate that levels have. Rates of more than a tenth, for all
+        levels together, are given as 1.
         """
         sizes, each = np.abs(deviations), np.ones(deviations.shape)
         row, column = np.nonzero(sizes >= _USUAL)
         each[row, column] = 2.0 * self.count * stdtr(self.freedom[column], -sizes[row, column])
         least = each.min(axis=1, initial=1.0)
-        return np.asarray(np.where(least > SHARE, 1.0, least))
-
-    def contributions(self, deviations: Array, alpha: float) -> Array:
-        """Return the squared deviations in units of their limits for a rate, (n, d)."""
-        return np.asarray((deviations / self.limits(alpha)) ** 2)
+        return np.asarray(np.where(least > _RARE, 1.0, np.minimum(least / self.share, 1.0)))
 
 
-def _known(column: Array, drifts: bool) -> tuple[float, float]:
+def known_of(column: Array, drifts: bool, weight: float = _WEIGHT) -> tuple[float, float]:
     """Return the spread of the followed value relative to that of the column, and the degrees of freedom."""
     n, rho = len(column), autocorrelation(column)
     rho = rho[1 : cut_of(rho)]
     independent = max(n / (_TOO_SHORT * summed_time(rho, n)), _LEAST)
     if drifts:
         return float(np.sqrt(1.0 + 1.0 / independent)), independent - 1.0
-    fading = (1.0 - _WEIGHT) ** np.arange(1, len(rho) + 1)
-    smoothed = min(_WEIGHT / (2.0 - _WEIGHT) * summed_time(fading * rho, n), 1.0)
+    fading = (1.0 - weight) ** np.arange(1, len(rho) + 1)
+    smoothed = min(weight / (2.0 - weight) * summed_time(fading * rho, n), 1.0)
     variance = smoothed / (1.0 - 1.0 / independent) + 1.0 / independent
     return float(np.sqrt(variance)), max(n / (2 * len(rho) + 1), 1.0)

@@ -80,7 +80,7 @@ class Reference:
         """Return the reference of rows judged by models of rows that are not near them in time; whole knows all."""
         scores, owner, judges = np.empty((len(rows), 2)), np.zeros(len(rows), np.int64), []
         n_folds, inside, sizes = min(plan.n_folds, len(rows)), [], []
-        for number, (held, learned) in enumerate(_folds(rows.segment, n_folds, plan.gap)):
+        for number, (held, learned) in enumerate(folds_of(rows.segment, n_folds, plan.gap)):
             judge = judge_from(rows.lagged[learned], fit, plan.standardize)
             scores[held], owner[held] = judge(rows.lagged[held]), number
             inside.append(judge(rows.lagged[learned]).mean(axis=0))
@@ -141,7 +141,7 @@ def _factors(outside: Array, inside: Array, inside_all: Array, share: float) -> 
     return np.asarray(np.minimum(np.divide(expected, outside, out=np.ones(2), where=outside > expected), 1.0))
 
 
-def _folds(segment: IntArray, n_folds: int, gap: int) -> Iterator[tuple[IntArray, IntArray]]:
+def folds_of(segment: IntArray, n_folds: int, gap: int) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield held-out rows and rows to learn from: a part of every segment is held out at a time."""
     numbers = [np.flatnonzero(segment == one) for one in np.unique(segment)]
     for parts in zip(*(contiguous_folds(len(rows), n_folds, gap) for rows in numbers), strict=True):

@@ -13,7 +13,9 @@ from mercer.monitoring.drift import Evidence
 from mercer.monitoring.levels import Levels
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.reference import PartialJudge, Reference, Rows
+from mercer.monitoring.relations import Relations
 from mercer.monitoring.sensors import Runs, Sensors
+from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.split import SplitModel
 from mercer.monitoring.stream import Memory
 from mercer.outliers.panel import Judge
@@ -23,12 +25,12 @@ _PLAIN = (
     "alpha_", "drifting_", "lags_", "gap_", "smoothing_", "n_effective_", "n_components_", "kernel_", "choice_",
     "n_samples_seen_", "n_features_in_", "feature_names_in_", "window_", "_step", "_spacing",
 )  # fmt: skip
-_PARTS = ("_calibration", "_judge", "_levels", "_memory", "_recipe", "_reference", "_sensors", "_waiting")
+_PARTS = ("_calibration", "_judge", "_memory", "_recipe", "_reference", "_sensors", "_slow", "_waiting")
 _KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        Calibration, Candidate, Chart, Choice, Evidence, Judge, Levels, Limits, Memory, PartialJudge, Reference, Rows,
-        Runs, Scaling, ScoreModel, Seen, Sensors, SplitModel, Waiting,
+        Calibration, Candidate, Chart, Choice, Evidence, Judge, Levels, Limits, Memory, PartialJudge, Reference,
+        Relations, Rows, Runs, Scaling, ScoreModel, Seen, Sensors, SlowMeans, SplitModel, Waiting,
     )
 }  # fmt: skip
 

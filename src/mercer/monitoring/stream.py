@@ -13,10 +13,10 @@ from mercer.monitoring.adaptation import Seen
 from mercer.monitoring.charts import STATISTICS
 from mercer.monitoring.drift import Evidence
 from mercer.monitoring.lags import ages, with_lags
-from mercer.monitoring.levels import SHARE, Levels
 from mercer.monitoring.patterns import Book, Pattern
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.sensors import Runs, Sensors, in_words
+from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.verdicts import Verdicts
 
 _BLOCK = 64  # rows are judged in blocks of this size, filled up: so a row alone gives the same bits as among others
@@ -29,18 +29,18 @@ class Memory:
 
     rows: Array  # (at most lags, d): the last rows of the segment
     smoothed: Array  # (2,)
-    recent: Array  # (at most m - 1, 2): what decided, by T2 or SPE and by levels, for alarms that need several rows
+    recent: Array  # (at most m - 1, 2): what decided, by T2 or SPE and by slow means, for alarms that need several rows
     runs: Runs  # of equal and of missing values
     evidence: Evidence  # that the model no longer fits
-    levels: Array  # (d,): followed deviations of the columns from their levels
+    levels: Array  # (width,): deviations of the slow means
     count: int = 0  # rows so far
     time: int | None = None  # of the last row, in nanoseconds
 
     @classmethod
-    def fresh(cls, d: int, kept: int, spacing: int) -> "Memory":
+    def fresh(cls, d: int, kept: int, spacing: int, slow: int) -> "Memory":
         """Return the memory of a stream of d columns, of which the model takes some, before the first row."""
         evidence = Evidence.none(spacing)
-        return cls(np.empty((0, kept)), np.zeros(2), np.empty((0, 2)), Runs.none(d), evidence, np.zeros(d))
+        return cls(np.empty((0, kept)), np.zeros(2), np.empty((0, 2)), Runs.none(d), evidence, np.zeros(slow))
 
     def restarted(self) -> "Memory":
         """Return the memory after a gap in time: only the number of rows and the evidence are kept."""
@@ -56,7 +56,7 @@ class Course:
     """The fixed parts of a stream's judgement."""
 
     book: Book  # the model, its limits, and those for rows with missing columns
-    levels: Levels
+    slow: SlowMeans
     sensors: Sensors
     names: list[str]  # of the columns
     kept: IntArray  # the columns that are judged by the model
@@ -67,8 +67,8 @@ class Course:
 
     @property
     def model_share(self) -> float:
-        """The share of the rate of false alarms that T2 and SPE have; levels have the rest."""
-        return 1.0 - SHARE if self.levels.count else 1.0
+        """The share of the rate of false alarms that T2 and SPE have; slow means have the rest."""
+        return 1.0 - self.slow.share
 
     def segment(self, X: Array, memory: Memory) -> tuple[dict[str, Any], Seen, Memory]:
         """Return the columns of the verdicts for rows without a gap in time, what was seen, and the memory after."""
@@ -86,12 +86,14 @@ class Course:
         for at, pattern in patterns:
             comparable[at] = chart.unit * limits.equivalent(smoothed[at] / pattern.chart.unit, pattern.limits)
         deciding = np.where(known, chart.decisive(comparable), -np.inf)
-        deviations, levels = self.levels.followed(watched, memory.levels, self.alpha)
-        values = np.column_stack([deciding, -self.levels.p_values(deviations)])
+        deviations, levels = self.slow.followed(watched, memory.levels, self.alpha, in_blocks)
+        values = np.column_stack([deciding, -self.slow.p_values(deviations)])
         p = self._p_values(values, memory.recent)
         shown = np.where(known[:, None], chart.as_scores(comparable), np.nan)
-        cause = np.where(p[:, 1] < p[:, 0], len(STATISTICS), chart.deciding(comparable))
-        which = _which(p.min(axis=1) <= self.alpha, cause, in_words(frozen, missing, self.names))
+        causes = np.array(STATISTICS)[chart.deciding(comparable)].astype(object)
+        slow = (p[:, 1] < p[:, 0]) & (p[:, 1] <= self.alpha)
+        causes[slow] = self.slow.in_words(deviations[slow], self.alpha, self.names)
+        which = _which(p.min(axis=1) <= self.alpha, causes, in_words(frozen, missing, self.names))
         columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": p.min(axis=1), "alarm": which != "", "which": which}
         seen = Seen(lagged, watched[:, self.others], scores, columns["p"], columns["p"] <= self.alpha)
         evidence = memory.evidence.after(p[:, 0], known, self.spacing, memory.count)
@@ -99,14 +101,12 @@ class Course:
         return columns, seen, after
 
     def _p_values(self, values: Array, recent: Array) -> Array:
-        """Return p by T2 and SPE and p by levels, (n, 2), each with regard to its share of the rate."""
+        """Return p by T2 and SPE and p by slow means, (n, 2), each with regard to its share of the rate."""
         k, m = self.book.plan.persist
         lasting = kth_largest(values[:, 0], k, m, recent[:, 0])
         of_model = self.book.calibration.limits.p_values(lasting) / self.model_share
-        of_levels = np.ones(len(values))
-        if self.levels.count:
-            of_levels = np.minimum(-kth_largest(values[:, 1], k, m, recent[:, 1]) / SHARE, 1.0)
-        return np.minimum(np.column_stack([of_model, of_levels]), 1.0)
+        of_means = -kth_largest(values[:, 1], k, m, recent[:, 1])
+        return np.minimum(np.column_stack([of_model, of_means]), 1.0)
 
     def _after(self, X: Array, smoothed: Array, values: Array, memory: Memory) -> Memory:
         rows = np.vstack([memory.rows, X])
@@ -158,9 +158,9 @@ def filled(lagged: Array, book: Book) -> Array:
     return found
 
 
-def _which(alarm: npt.NDArray[np.bool_], cause: IntArray, sensors: list[str]) -> npt.NDArray[np.str_]:
+def _which(alarm: npt.NDArray[np.bool_], causes: npt.NDArray[Any], sensors: list[str]) -> npt.NDArray[np.str_]:
     """Return what raises the alarm of each row, (n,): a statistic, sensors, both or nothing."""
-    found = np.where(alarm, np.array([*STATISTICS, "level"])[cause], "")
+    found = np.where(alarm, causes, "").astype(np.str_)
     if not any(sensors):
         return found
     return np.array(["; ".join(filter(None, pair)) for pair in zip(found.tolist(), sensors, strict=True)])

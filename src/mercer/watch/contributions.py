@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array
 from mercer.monitoring.monitor import ProcessMonitor
@@ -11,14 +12,18 @@ from mercer.watch.numbers import plain
 
 SHOWN = 12  # variables
 _SENSOR = ("missing: ", "frozen: ")
+SLOW = ("level: ", "relation: ")  # what a monitor says of slow means, with the names of the columns
 
 Explanation = list[dict[str, Any]]
 
 
 def of_monitor(model: ProcessMonitor, columns: tuple[str, ...], rows: Array, which: str) -> Explanation:
-    """Explain the last of some rows; sensors that are missing or frozen are named by the monitor itself."""
-    only_sensors = which.startswith(_SENSOR)
-    amounts = _of_sensors(columns, which) if only_sensors else model.contributions(rows)[-1]
+    """Explain the last of some rows; the monitor itself names failed sensors, and columns whose slow means moved."""
+    names = model._names()
+    if which.startswith(_SENSOR):
+        amounts = _named(names, which, _SENSOR).astype(float)
+    else:  # some rows do not show all of a slow mean, but what is named is beyond its limit
+        amounts = np.maximum(model.contributions(rows)[-1], _named(names, which, SLOW))
     return _shown(columns, amounts, rows[-1], _expected(model, rows[-1]))
 
 
@@ -41,10 +46,11 @@ def _expected(model: ProcessMonitor, row: Array) -> Array:
     return found
 
 
-def _of_sensors(columns: tuple[str, ...], which: str) -> Array:
-    parts = [part for part in which.split("; ") if part.startswith(_SENSOR)]
+def _named(columns: list[str], which: str, kinds: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    """Return which columns a text of the monitor names for one of these kinds, (d,)."""
+    parts = [part for part in which.split("; ") if part.startswith(kinds)]
     named = {name for part in parts for name in part.partition(": ")[2].split(", ")}
-    return np.array([float(name in named) for name in columns])
+    return np.array([name in named for name in columns])
 
 
 def _shown(columns: tuple[str, ...], amounts: Array, row: Array, expected: Array) -> Explanation:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.watch.alarms import Tracker
+from mercer.watch.contributions import SLOW
 from mercer.watch.history import History
 from mercer.watch.hub import Hub
 from mercer.watch.judges import EXPLAINED, Judge, Judged, learned, not_judged
@@ -187,9 +188,9 @@ class Engine:
         offset = len(around) - len(rows)
         opened = {change.row for change in changes if change.kind == "opened"}
         for change in changes:
-            # the level of a column stays away for some rows after the cause has ended: these rows explain nothing
-            only_level = found.which[change.row] == "level" and change.row not in opened
-            if change.kind == "explained" and not only_level:
+            # a slow mean stays away for some rows after the cause has ended: these rows explain nothing
+            only_slow = str(found.which[change.row]).startswith(SLOW) and change.row not in opened
+            if change.kind == "explained" and not only_slow:
                 last = offset + change.row + 1
                 some = around[max(0, last - EXPLAINED) : last]
                 step.explained[change.number] = self.judge.explain(some, str(found.which[change.row]))

@@ -1,0 +1,85 @@
+"""Relations between columns: is the level of one far from what the other columns let expect?
+
+With the standardised columns z, their correlations R and P = (R + .01 I)^-1, the part of column j that the others do
+not explain, in units of its spread, is the regression-adjusted variable [hawkins1991]
+
+    y_j = sum_k P_jk z_k / P_jj^(1/2).
+
+An error of one sensor moves its own y_j most, and further, in units of its spread, than the column itself. Slow means
+of y, with the weight .1 of a new row, are followed as those of columns are. Their spreads come from rows that were not
+learned from: contiguous parts are held out, and P is that of the other rows. The spread of one slow mean is known from
+few independent values, so its square is drawn towards that of all columns, as far as these are alike [smyth2004].
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import digamma, polygamma
+
+from mercer.arrays import Array, IntArray
+from mercer.engine.scaling import Scaling
+from mercer.monitoring.levels import WILD, Levels, known_of
+
+SHARE = 0.3  # of the rate of false alarms that is left to relations
+_RIDGE = 0.01  # of a squared standard deviation: what a column has at least that others do not explain
+_WEIGHT = 0.1  # of a new row
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """What the columns say about each other, and how far that may be off."""
+
+    scaling: Scaling
+    matrix: Array  # (k, k), from standardised columns to adjusted ones
+    levels: Levels  # of the adjusted columns
+
+    @classmethod
+    def of(cls, X: Array, folds: Iterable[tuple[IntArray, IntArray]]) -> "Relations":
+        """Return the relations in training rows, (n, k); folds are held-out rows and rows to learn from."""
+        adjusted = np.zeros_like(X)
+        for held, learned in folds:
+            scaling, matrix = _learned(X[learned])
+            adjusted[held] = scaling(X[held]) @ matrix.T
+        scaling, matrix = _learned(X)
+        return cls(scaling, matrix, _levels(adjusted))
+
+    def __call__(self, X: Array) -> Array:
+        """Return the adjusted columns of rows, (n, k); a row with a missing value has none."""
+        return np.asarray(self.scaling(X) @ self.matrix.T)
+
+
+def _learned(X: Array) -> tuple[Scaling, Array]:
+    """Return the scaling of rows, and the matrix from standardised columns to adjusted ones."""
+    scaling = Scaling.of(X, True)
+    Z = scaling(X)
+    precision = np.linalg.inv(Z.T @ Z / len(Z) + _RIDGE * np.eye(X.shape[1]))
+    return scaling, precision / np.sqrt(np.diag(precision))[:, None]
+
+
+def _levels(adjusted: Array) -> Levels:
+    """Return the levels of adjusted columns of rows that were not learned from; the model of all rows has means 0."""
+    d, spread = adjusted.shape[1], adjusted.std(axis=0)
+    relative, freedom = np.array([known_of(column, False, _WEIGHT) for column in adjusted.T]).reshape(-1, 2).T
+    judged = spread > 0
+    squares, freedom[judged] = _moderated(relative[judged] ** 2, freedom[judged], len(adjusted))
+    relative[judged] = np.sqrt(squares)
+    unit = np.where(judged, spread * relative, np.inf)
+    return Levels(np.zeros(d), unit, freedom, np.full(d, _WEIGHT), WILD / relative, SHARE)
+
+
+def _moderated(variances: Array, freedom: Array, most: int) -> tuple[Array, Array]:
+    """Return variances drawn towards a common one, and their degrees of freedom [smyth2004].
+
+    The logarithm of a variance with f degrees of freedom has the variance trigamma(f / 2). What the variances differ by
+    beyond it tells for how many degrees of freedom the common one counts; these are at most those of all rows.
+    """
+    if len(variances) < 2:
+        return variances, freedom
+    half = 0.5 * freedom
+    logs = np.log(variances) - digamma(half) + np.log(half)
+    excess = float(logs.var(ddof=1) - polygamma(1, half).mean())
+    prior = min(1.0 + 2.0 / excess, float(most)) if excess > 0 else float(most)  # trigamma(x) is about 1 / (x - 1/2)
+    common = np.exp(logs.mean() + digamma(0.5 * prior) - np.log(0.5 * prior))
+    total = prior + freedom
+    return np.asarray((prior * common + freedom * variances) / total), np.minimum(total, float(most))

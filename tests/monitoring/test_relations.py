@@ -1,0 +1,145 @@
+"""Relations between columns: the part of each that the others do not explain, and its slow mean."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import chi2
+
+import mercer
+from benchmarks.suite.processes import plant, stirred_tank, vector_autoregression
+from mercer import ProcessMonitor
+from mercer.monitoring.levels import Levels
+from mercer.monitoring.relations import SHARE, Relations, _moderated
+from mercer.monitoring.slow_means import SlowMeans
+from mercer.monitoring.stream import in_blocks
+from mercer.outliers.folds import contiguous_folds
+from textbook import monitoring as textbook
+
+N = 400
+
+
+def learned(X: np.ndarray) -> Relations:
+    return Relations.of(X, contiguous_folds(len(X), 10, 5))
+
+
+def run(relations: Relations, X: np.ndarray) -> np.ndarray:
+    return relations.levels.followed(relations(X), np.zeros(X.shape[1]), 0.01)[0]
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_adjusted_columns_are_errors_of_ridge_regressions(seed, d):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, d)) @ rng.standard_normal((d, d)) + 5.0
+    new = rng.standard_normal((7, d)) * 3.0
+    assert_allclose(learned(X)(new), textbook.adjusted(X, new, 0.01), rtol=1e-6, atol=1e-8)
+
+
+def test_slow_means_of_adjusted_columns_are_weighted_means(rng):
+    X = rng.standard_normal((N + 50, 4)) @ rng.standard_normal((4, 4))
+    relations = learned(X[:N])
+    expected = textbook.smoothed(textbook.adjusted(X[:N], X[N:], 0.01), 0.1) / relations.levels.unit
+    assert_allclose(run(relations, X[N:]), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_an_error_of_one_sensor_moves_its_own_adjusted_column_most(rng):
+    X = rng.standard_normal((2000, 3)) @ rng.standard_normal((3, 8)) + 0.3 * rng.standard_normal((2000, 8))
+    relations = learned(X)
+    for j in range(8):
+        moved = np.abs(relations(X[:1] + np.eye(8)[j]) - relations(X[:1]))[0]
+        assert moved.argmax() == j
+
+
+@pytest.mark.parametrize("process", [vector_autoregression, stirred_tank, plant])
+def test_relations_keep_their_rate_on_later_rows(process):
+    rates = []
+    for seed in range(6):
+        X = process(3500, 700 + seed)
+        relations = Relations.of(X[:500], contiguous_folds(500, 10, 20))
+        rates.append((relations.levels.p_values(run(relations, X[500:])) * SHARE <= 0.02).mean() / 0.02)
+    assert np.mean(rates) <= 1.5
+
+
+def test_spreads_come_from_rows_that_were_not_learned_from(rng):
+    """With 60 rows and 40 columns the errors of learned rows are far too small."""
+    X = rng.standard_normal((3060, 40))
+    relations = learned(X[:60])
+    spread = relations(X[60:]).std(axis=0)
+    assert relations(X[:60]).std(axis=0).mean() < 0.6 * spread.mean()
+    slow = run(relations, X[60:])[50:]
+    assert 0.1 <= (slow**2).mean() <= 1.5
+
+
+def test_variances_are_drawn_together_only_if_they_are_alike(rng):
+    freedom = np.full(200, 8.0)
+    equal = chi2.rvs(8, size=200, random_state=1) / 8.0
+    found, f = _moderated(equal, freedom, 500)
+    assert np.std(found) < 0.25 * np.std(equal)
+    assert found.mean() == pytest.approx(1.0, abs=0.1)
+    assert (f > 50.0).all()
+    different = equal * np.exp(3.0 * rng.standard_normal(200))
+    found, f = _moderated(different, freedom, 500)
+    assert_allclose(found[different > 1.0], different[different > 1.0], rtol=0.5)
+    assert (f < 10.0).all()
+    assert_allclose(_moderated(equal[:1], freedom[:1], 500)[0], equal[:1])
+
+
+def test_a_row_with_a_missing_value_leaves_relations_as_they_are(rng):
+    X = rng.standard_normal((N + 40, 4)) @ rng.standard_normal((4, 4))
+    relations, holed = learned(X[:N]), np.insert(X[N:], 20, [0.0, np.nan, 0.0, 0.0], axis=0)
+    shown = run(relations, holed)
+    assert_allclose(np.delete(shown, 20, axis=0), run(relations, X[N:]), atol=1e-12)
+    assert (shown[20] == 0.0).all()
+
+
+def test_equal_and_constant_columns_do_no_harm(rng):
+    a = rng.standard_normal((N + 300, 3))
+    X = np.column_stack([a, a[:, 0], np.full(N + 300, 7.0)])
+    monitor = ProcessMonitor().fit(X[:N])
+    assert monitor.verdicts(X[N:]).alarm.mean() <= 0.03
+    X[N + 100 :, 3] += 0.3  # it no longer equals column 0
+    found = monitor.verdicts(X[N:])
+    assert found.alarm[120:].all()
+    assert monitor.contributions(X[N:])[-1].argmax() in (0, 3)
+
+
+def test_slow_means_in_words(rng):
+    X = rng.standard_normal((300, 3))
+    kept = np.array([0, 2])
+    relations = learned(X[:, kept])
+    slow = SlowMeans(Levels.of(X, np.zeros(3, bool)), relations, kept)
+    limits = np.concatenate([slow.levels.limits(0.01), relations.levels.limits(0.01)])
+    factors = np.array([[1.5, 0, -2.0, 0, 0], [0, 0, 0, 0, -1.1], [0.1, 0.5, 0, 0.2, 0], [0, 3.0, 0, 1.0, 0]])
+    texts = slow.in_words(factors * limits, 0.01, ["a", "b", "c"])
+    assert texts == ["level: c, a", "relation: c", "level: b", "level: b; relation: a"]
+    assert_allclose(slow.contributions(factors * limits, 0.01)[0], [2.25, 0.0, 4.0])
+    assert_allclose(slow.contributions(factors * limits, 0.01)[1], [0.0, 0.0, 1.21])
+    assert slow.share == pytest.approx(0.1 + SHARE)
+    assert SlowMeans(slow.levels, None, kept).in_words(factors[:1, :3], 0.01, ["a", "b", "c"])[0].startswith("level: ")
+
+
+def test_a_sensor_that_leaves_its_relation_is_named_and_explained(tmp_path):
+    X = stirred_tank(1100, 31)
+    X[800:, 4] += 0.7 * X[:500, 4].std()
+    names = [f"v{i}" for i in range(9)]
+    monitor = ProcessMonitor().fit(X[:500])
+    monitor.feature_names_in_ = np.array(names, object)
+    found = monitor.judge(X[500:])
+    named = found.which[400:][np.char.find(found.which[400:], "relation") >= 0]
+    assert len(named) >= 50
+    assert (np.char.find(named, "relation: v4") >= 0).mean() >= 0.9
+    assert monitor.contributions(X[500:])[400:].argmax(axis=1).tolist().count(4) >= 180
+    monitor.save(tmp_path / "m")
+    again = mercer.load(tmp_path / "m")
+    assert np.array_equal(again.judge(X[500:]).which, monitor.judge(X[500:]).which)
+
+
+def test_a_monitor_of_one_column_has_no_relations(rng):
+    monitor = ProcessMonitor().fit(rng.standard_normal((200, 1)))
+    assert monitor._slow.relations is None
+    assert monitor._slow.share == pytest.approx(0.1)
+    assert monitor.judge(rng.standard_normal((50, 1))).alarm.mean() <= 0.1
+    deviations, end = monitor._slow.followed(np.zeros((3, 1)), np.zeros(1), 0.01, in_blocks)
+    assert np.array_equal(deviations[-1], end)
