@@ -1,6 +1,7 @@
 """Relations between columns: the part of each that the others do not explain, and its slow mean."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -105,6 +106,29 @@ def test_equal_and_constant_columns_do_no_harm(rng):
     assert monitor.contributions(X[N:])[-1].argmax() in (0, 3)
 
 
+def test_contributions_are_those_of_the_best_other_values_of_one_column(rng):
+    """The sum of squares falls by that amount: least squares over a constant change of the column."""
+    X = rng.standard_normal((N + 30, 4)) @ rng.standard_normal((4, 4))
+    relations = learned(X[:N])
+    limits = relations.levels.unit * relations.levels.limits(0.01)
+    last = textbook.smoothed(textbook.adjusted(X[:N], X[N:], 0.01), 0.1)[-1] / limits
+    found = relations.contributions(X[N:], 0.01)[-1]
+    for j in range(4):
+        column = relations.matrix[:, j] / limits
+        left = np.linalg.lstsq(column[:, None], last, rcond=None)[1]
+        assert found[j] == pytest.approx((last**2).sum() - left[0], rel=1e-6)
+
+
+def test_an_error_contributes_most_at_its_sensor_whatever_the_limits_are():
+    X = stirred_tank(700, 3)
+    relations = Relations.of(X[:500], contiguous_folds(500, 10, 20))
+    expected = np.tile(X[:500].mean(axis=0), (40, 1))
+    for j in range(9):
+        for size in (0.5, 50.0):
+            moved = expected + size * X[:500].std(axis=0) * np.eye(9)[j]
+            assert relations.contributions(moved, 0.01)[-1].argmax() == j
+
+
 def test_slow_means_in_words(rng):
     X = rng.standard_normal((300, 3))
     kept = np.array([0, 2])
@@ -114,8 +138,6 @@ def test_slow_means_in_words(rng):
     factors = np.array([[1.5, 0, -2.0, 0, 0], [0, 0, 0, 0, -1.1], [0.1, 0.5, 0, 0.2, 0], [0, 3.0, 0, 1.0, 0]])
     texts = slow.in_words(factors * limits, 0.01, ["a", "b", "c"])
     assert texts == ["level: c, a", "relation: c", "level: b", "level: b; relation: a"]
-    assert_allclose(slow.contributions(factors * limits, 0.01)[0], [2.25, 0.0, 4.0])
-    assert_allclose(slow.contributions(factors * limits, 0.01)[1], [0.0, 0.0, 1.21])
     assert slow.share == pytest.approx(0.1 + SHARE)
     assert SlowMeans(slow.levels, None, kept).in_words(factors[:1, :3], 0.01, ["a", "b", "c"])[0].startswith("level: ")
 
@@ -124,16 +146,30 @@ def test_a_sensor_that_leaves_its_relation_is_named_and_explained(tmp_path):
     X = stirred_tank(1100, 31)
     X[800:, 4] += 0.7 * X[:500, 4].std()
     names = [f"v{i}" for i in range(9)]
-    monitor = ProcessMonitor().fit(X[:500])
-    monitor.feature_names_in_ = np.array(names, object)
-    found = monitor.judge(X[500:])
+    frame = pd.DataFrame(X, columns=names)
+    monitor = ProcessMonitor().fit(frame[:500])
+    found = monitor.judge(frame[500:])
     named = found.which[400:][np.char.find(found.which[400:], "relation") >= 0]
     assert len(named) >= 50
     assert (np.char.find(named, "relation: v4") >= 0).mean() >= 0.9
-    assert monitor.contributions(X[500:])[400:].argmax(axis=1).tolist().count(4) >= 180
+    assert monitor.contributions(frame[500:])[400:].argmax(axis=1).tolist().count(4) >= 180
     monitor.save(tmp_path / "m")
     again = mercer.load(tmp_path / "m")
-    assert np.array_equal(again.judge(X[500:]).which, monitor.judge(X[500:]).which)
+    assert np.array_equal(again.judge(frame[500:]).which, monitor.judge(frame[500:]).which)
+
+
+def test_the_summary_tells_of_slow_means_and_of_those_beyond_their_limits(rng):
+    X = rng.standard_normal((N + 60, 3)) + rng.standard_normal((N + 60, 1))
+    monitor = ProcessMonitor().fit(X[:N])
+    text = monitor.summary()
+    assert "Levels: a slow mean of each column raises an alarm, too (10% of the false alarms)." in text
+    assert "Relations: so does a slow mean of what the other columns do not explain of it (30%)." in text
+    assert "Beyond" not in text
+    monitor.judge(X[N:] + np.array([0.0, 1.5, 0.0]))
+    [line] = [line for line in monitor.summary().splitlines() if line.startswith("Beyond")]
+    assert line.startswith("Beyond the limits of slow means: level: column 1; relation: column 1")
+    assert "Levels" not in ProcessMonitor(levels=False).fit(X[:N]).summary()
+    assert "Relations" not in ProcessMonitor(levels=False).fit(X[:N]).summary()
 
 
 def test_a_monitor_of_one_column_has_no_relations(rng):

@@ -11,7 +11,7 @@ from mercer.watch.judges import EXPLAINED, MonitorJudge
 @pytest.fixture(scope="module")
 def rows() -> np.ndarray:
     rng = np.random.default_rng(5)
-    X = rng.standard_normal((1200, 4)) @ rng.standard_normal((4, 6)) + 0.3 * rng.standard_normal((1200, 6))
+    X = rng.standard_normal((1200, 2)) @ rng.standard_normal((2, 6)) + 0.5 * rng.standard_normal((1200, 6))
     X[700:, 4] += 0.5 * X[:400, 4].std()
     return X
 

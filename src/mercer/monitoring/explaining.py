@@ -11,7 +11,7 @@ from mercer.monitoring.contributions import reductions, smoothed_rows
 from mercer.monitoring.judging import StreamJudging
 from mercer.monitoring.lags import ages, with_lags
 from mercer.monitoring.report import summary_of
-from mercer.monitoring.stream import filled, in_blocks
+from mercer.monitoring.stream import filled
 from mercer.monitoring.times import starts_of
 
 
@@ -33,8 +33,9 @@ class Explaining(StreamJudging):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            The contributions, at least 0. To them the squared deviations of the levels in units of their limits are
-            added. Missing values contribute nothing.
+            The contributions, at least 0. To them those to slow means are added: the squared deviation of the level in
+            units of its limit, and the amount by which the sum of such squares of all relations would fall if the
+            column had the best other values. Missing values contribute nothing.
 
         References
         ----------
@@ -60,12 +61,7 @@ class Explaining(StreamJudging):
         found[missing] = 0.0
         edges = [*np.flatnonzero(starts).tolist(), len(rows)]
         found = np.vstack([smoothed_rows(found[a:b], self._chart.weight) for a, b in pairwise(edges)])
-        return found + np.vstack([self._of_slow_means(rows[a:b]) for a, b in pairwise(edges)])
-
-    def _of_slow_means(self, rows: Array) -> Array:
-        """Return the contributions to slow means of rows without a gap in time, (n, d)."""
-        deviations, _ = self._slow.followed(rows, np.zeros(self._slow.width), self.alpha_, in_blocks)
-        return self._slow.contributions(deviations, self.alpha_)
+        return found + np.vstack([self._slow.contributions(rows[a:b], self.alpha_) for a, b in pairwise(edges)])
 
     def _reductions(self, lagged: Array) -> Array:
         """Return by how much each variable can lower the index of rows with lags, (n, kept)."""

@@ -39,8 +39,9 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     alarms. Here, rows are scored by models of rows that are not near them in time, the effective number of rows is
     estimated, and limits have room for what so many rows leave unknown. T2 tells how far from the centre a row lies
     along the main components, which hold nine tenths of the variance, and SPE how far it lies in all other directions,
-    each in units of its own spread [hawkins1974]_. Slow means of the columns show small lasting shifts. Kernel and
-    width are chosen from the normal rows, by faults that are pretended on them.
+    each in units of its own spread [hawkins1974]_. Slow means of the columns, and of what other columns do not explain
+    of them, show small lasting shifts. Kernel and width are chosen from the normal rows, by faults that are pretended
+    on them.
 
     Parameters
     ----------
@@ -77,8 +78,10 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         and raise an alarm ("level") where they are further from their mean than so few independent values explain. If
         all columns are of this kind, all are kept. "keep": all columns are used.
     levels : bool, default=True
-        Whether the slow mean of every other column (weight .05 of a new row), too, raises an alarm ("level") where it
-        is further from the mean of the training rows than these explain. A tenth of alpha is left to all levels.
+        Whether slow means raise alarms, too: that of every other column ("level", weight .05 of a new row), and that of
+        the part of it that the other columns do not explain ("relation", weight .1; regression-adjusted variables
+        [hawkins1991]_), where they are further from those of the training rows than these explain. A tenth of alpha is
+        left to levels, and three tenths to relations.
     adapt : bool or int, default=False
         Whether model and limits follow slow drift: they are then those of the last rows of the stream that raised no
         alarm, as many as there were training rows. An int, at least 10, is the number of these rows. Rows with an
@@ -147,9 +150,13 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     ----------
     .. [hawkins1974] D. M. Hawkins, The detection of errors in multivariate data using principal components, Journal of
        the American Statistical Association 69, 1974.
+    .. [hawkins1991] D. M. Hawkins, Multivariate quality control based on regression-adjusted variables, Technometrics
+       33, 1991.
     .. [ku1995] W. Ku, R. H. Storer and C. Georgakis, Disturbance detection and isolation by dynamic principal component
        analysis, Chemometrics and Intelligent Laboratory Systems 30, 1995.
     .. [roberts1959] Roberts, S. W., Control chart tests based on geometric moving averages, Technometrics 1, 1959.
+    .. [smyth2004] Smyth, G. K., Linear models and empirical Bayes methods for assessing differential expression in
+       microarray experiments, Statistical Applications in Genetics and Molecular Biology 3, 2004.
     .. [sokal1997] Sokal, A., Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
 
     Examples

@@ -19,11 +19,13 @@ from scipy.special import digamma, polygamma
 
 from mercer.arrays import Array, IntArray
 from mercer.engine.scaling import Scaling
+from mercer.monitoring.contributions import smoothed_rows
 from mercer.monitoring.levels import WILD, Levels, known_of
 
 SHARE = 0.3  # of the rate of false alarms that is left to relations
 _RIDGE = 0.01  # of a squared standard deviation: what a column has at least that others do not explain
 _WEIGHT = 0.1  # of a new row
+_FAR = 8.0  # standard deviations that a value counts at most in contributions
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,19 @@ class Relations:
     def __call__(self, X: Array) -> Array:
         """Return the adjusted columns of rows, (n, k); a row with a missing value has none."""
         return np.asarray(self.scaling(X) @ self.matrix.T)
+
+    def contributions(self, X: Array, alpha: float) -> Array:
+        """Return how much each column contributes to the slow means of rows without a gap in time, (n, k).
+
+        These are reconstruction-based contributions [alcala2009] to the sum of squares of the slow means in units of
+        their limits: the amount by which it would fall if one column had the best other values. So an error of one
+        sensor contributes most there, also if the limit of another slow mean is lower. Missing values are taken as
+        expected.
+        """
+        Z = np.nan_to_num(np.minimum(np.maximum(self.scaling(X), -_FAR), _FAR))
+        moves = self.matrix / (self.levels.unit * self.levels.limits(alpha))[:, None]  # (k, k), of means by columns
+        lengths = np.maximum((moves**2).sum(axis=0), np.finfo(float).tiny)
+        return np.asarray((smoothed_rows(Z, _WEIGHT) @ (moves.T @ moves)) ** 2 / lengths)
 
 
 def _learned(X: Array) -> tuple[Scaling, Array]:

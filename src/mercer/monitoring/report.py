@@ -16,6 +16,7 @@ def summary_of(monitor: Any) -> str:
         f"Model: {monitor.choice_}.",
         _of_smoothing(monitor),
         f"Limits: {_of_limits(monitor)}.",
+        *_of_slow_means(monitor),
     ]
     if monitor.lags_:
         stand = "stands" if monitor.lags_ == 1 else "stand"
@@ -23,6 +24,20 @@ def summary_of(monitor: Any) -> str:
     if monitor.drifting_.any():
         lines.append(f"Judged only by their levels, which are hardly known from these rows: {_names_of(monitor)}.")
     return "\n".join([*lines, *_of_sensors(monitor), *_of_drift(monitor)])
+
+
+def _of_slow_means(monitor: Any) -> list[str]:
+    """Return which slow means are followed, and which are beyond their limits now."""
+    slow, found = monitor._slow, []
+    if monitor.levels:
+        found.append(
+            f"Levels: a slow mean of each column raises an alarm, too ({slow.levels.share:.0%} of the false alarms)."
+        )
+    if slow.relations is not None:
+        share = slow.relations.levels.share
+        found.append(f"Relations: so does a slow mean of what the other columns do not explain of it ({share:.0%}).")
+    away = slow.away(monitor._memory.levels, monitor.alpha_, monitor._names())
+    return [*found, f"Beyond the limits of slow means: {away}."] if away else found
 
 
 def _of_sensors(monitor: Any) -> list[str]:

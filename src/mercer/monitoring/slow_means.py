@@ -57,13 +57,16 @@ class SlowMeans:
         """Return the sizes of deviations in units of their limits for a rate, (n, width)."""
         return np.asarray(np.abs(deviations) / np.concatenate([part.limits(alpha) for part in self._parts]))
 
-    def contributions(self, deviations: Array, alpha: float) -> Array:
-        """Return the squared deviations in units of their limits for a rate, summed per column, (n, d)."""
-        squares = self._sizes(deviations, alpha) ** 2
-        d = len(self.levels.unit)
-        found = squares[:, :d].copy()
-        found[:, self.kept] += squares[:, d:] if self.relations is not None else 0.0
-        return found
+    def contributions(self, X: Array, alpha: float) -> Array:
+        """Return how much each column contributes to the slow means of rows without a gap in time, (n, d).
+
+        The squared deviations of levels and the contributions to relations, all in units of limits, are added.
+        """
+        deviations, _ = self.levels.followed(X, np.zeros(X.shape[1]), alpha)
+        found = (deviations / self.levels.limits(alpha)) ** 2
+        if self.relations is not None:
+            found[:, self.kept] += self.relations.contributions(X[:, self.kept], alpha)
+        return np.where(np.isnan(X), 0.0, found)
 
     def in_words(self, deviations: Array, alpha: float, names: list[str]) -> list[str]:
         """Return a text such as "level: T3, T4; relation: T5" per row: what is beyond its limit, the furthest first.
@@ -76,6 +79,11 @@ class SlowMeans:
         if self.relations is not None:
             texts += (_in_words("relation", [names[j] for j in self.kept], sizes[:, d:], least),)
         return ["; ".join(filter(None, parts)) for parts in zip(*texts, strict=True)]
+
+    def away(self, deviations: Array, alpha: float, names: list[str]) -> str:
+        """Return a text that names what is beyond its limit in one row of deviations, (width,); empty for nothing."""
+        beyond = (self._sizes(deviations, alpha) >= 1.0).any()
+        return self.in_words(deviations[None], alpha, names)[0] if beyond else ""
 
 
 def _in_words(kind: str, names: list[str], sizes: Array, least: Array) -> list[str]:

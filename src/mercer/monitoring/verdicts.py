@@ -23,12 +23,15 @@ class Verdicts:
     spe : ndarray of shape (n_samples,)
         SPE, smoothed; NaN as for T2.
     p : ndarray of shape (n_samples,)
-        The p-values: the smallest rate of false alarms at which the row raises an alarm by T2, SPE or levels.
+        The p-values: the smallest rate of false alarms at which the row raises an alarm by T2, SPE or
+        slow means.
     alarm : ndarray of bool of shape (n_samples,)
         Whether the row raises an alarm, by its p-value or by a sensor that is missing or frozen for long.
     which : ndarray of str of shape (n_samples,)
-        What raises the alarm: "t2", "spe", or "level" for that of a column; "missing: NAMES" or "frozen: NAMES" for
-        sensors, also after a statistic and "; ". Empty where there is no alarm.
+        What raises the alarm: "t2", "spe", "level: NAMES" for columns whose slow means are far from those of the
+        training rows, or "relation: NAMES" for columns whose slow means are not what the other columns let expect, the
+        furthest first; "missing: NAMES" or "frozen: NAMES" for sensors. Several are separated by "; ". Empty where
+        there is no alarm.
 
     See Also
     --------
