@@ -33,11 +33,16 @@ def detection(fit: Callable[[np.ndarray], Scorer], given: list[Any]) -> Any:
         limit = np.quantile(score(normal)[100:], 1.0 - RATE)
         return [float((score(rows)[200:] > limit).mean()) for rows in faults.values()]
 
-    return lambda: 100.0 * np.mean([shares(*one) for one in given], axis=0)
+    return lambda: 100.0 * np.array([shares(*one) for one in given])
 
 
 def by_fault(given: list[Any], found: np.ndarray) -> dict[str, float]:
-    return dict(zip([f"{name}, %" for name in given[0][2]], map(float, found), strict=True))
+    """Return the mean over the seeds for each fault, and its standard error."""
+    values = {}
+    for name, shares in zip(given[0][2], found.T, strict=True):
+        values[f"{name}, %"] = float(shares.mean())
+        values[f"{name}, error"] = float(shares.std(ddof=1) / np.sqrt(len(shares)))
+    return values
 
 
 def ours(**parameters: Any) -> Callable[[np.ndarray], Scorer]:
