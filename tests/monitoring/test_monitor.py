@@ -83,6 +83,7 @@ def test_an_alarm_is_a_p_value_of_at_most_alpha_and_a_statistic_above_its_limit(
         limits = np.concatenate([slow.levels.limits(alpha), slow.relations.levels.limits(alpha)])
         away = (np.abs(deviations) >= limits * (1 - 1e-12)).any(axis=1)
         assert np.array_equal(found.alarm, over | away)
+        assert np.array_equal(monitor.slow_means(X[N:]) >= 1 - 1e-12, away)
         assert {text.partition(":")[0] for text in found.which[found.alarm]} <= {"t2", "spe", "level", "relation"}
         assert set(found.which[~found.alarm]) == {""}
         assert np.array_equal(monitor.predict(X[N:]), np.where(found.alarm, -1, 1))

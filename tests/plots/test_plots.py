@@ -99,8 +99,12 @@ def test_a_monitor_is_drawn_with_limits_bands_and_contributions(rng):
     frame = pd.DataFrame(rows, columns=list("abcd"), index=pd.date_range("2024-01-01", periods=340, freq="1h"))
     process = mercer.ProcessMonitor().fit(frame[:250])
     figure = plots.monitor(process, frame[250:])
-    t2, spe, heat = figure.axes[:3]
+    t2, spe, slow, heat = figure.axes[:4]
     verdicts = process.verdicts(frame[250:])
+    assert_allclose(slow.lines[0].get_ydata(), process.slow_means(frame[250:]))
+    assert [axes.get_ylabel() for axes in figure.axes[:3]] == ["T2 / limit", "SPE / limit", "slow means / limit"]
+    without = mercer.ProcessMonitor(levels=False).fit(frame[:250])
+    assert len(plots.monitor(without, frame[250:]).axes) == len(figure.axes) - 1
     assert len(t2.patches) == len(spe.patches) == len(verdicts.episodes()) > 0
     assert_allclose(t2.lines[0].get_ydata(), verdicts.t2 / process.limits()[0])
     assert t2.lines[1].get_ydata()[0] == 1.0

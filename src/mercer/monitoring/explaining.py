@@ -11,7 +11,8 @@ from mercer.monitoring.contributions import reductions, smoothed_rows
 from mercer.monitoring.judging import StreamJudging
 from mercer.monitoring.lags import ages, with_lags
 from mercer.monitoring.report import summary_of
-from mercer.monitoring.stream import filled
+from mercer.monitoring.sensors import Runs
+from mercer.monitoring.stream import filled, in_blocks
 from mercer.monitoring.times import starts_of
 
 
@@ -71,6 +72,35 @@ class Explaining(StreamJudging):
         return reductions(
             lambda some: np.asarray(self._judge(some) @ weights), lagged, scaling.mean, scaling.unit, len(self._kept)
         )
+
+    def slow_means(self, X: Any) -> Array:
+        """Return how far the slow mean nearest to its limit, or furthest beyond it, is from its usual value.
+
+        Slow means are those of the columns (levels) and of what the other columns do not explain of them (relations).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order of time, as a stream of their own. The stream of `judge` is not changed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The largest distance in units of its limit: with persist=1, a row raises an alarm from 1 on.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import ProcessMonitor
+        >>> X = np.random.default_rng(0).normal(size=(400, 3))
+        >>> monitor = ProcessMonitor().fit(X[:300])
+        >>> bool(monitor.slow_means(X[300:]).max() < 1.0 < monitor.slow_means(X[300:] + 1.0).max())
+        True
+        """
+        times, rows = self._checked(X)
+        edges = [*np.flatnonzero(starts_of(times, self._longest, len(rows))).tolist(), len(rows)]
+        parts = [self._sensors.watch(rows[a:b], Runs.none(rows.shape[1]))[0] for a, b in pairwise(edges)]
+        return np.concatenate([self._slow.largest(part, self.alpha_, in_blocks) for part in parts])
 
     def limits(self, alpha: float | None = None) -> Array:
         """Return the limits of T2 and SPE, as they are shown in verdicts.

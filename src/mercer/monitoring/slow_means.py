@@ -57,6 +57,11 @@ class SlowMeans:
         """Return the sizes of deviations in units of their limits for a rate, (n, width)."""
         return np.asarray(np.abs(deviations) / np.concatenate([part.limits(alpha) for part in self._parts]))
 
+    def largest(self, X: Array, alpha: float, apply: Apply) -> Array:
+        """Return the largest deviation, in units of its limit, of rows without a gap in time, (n,)."""
+        deviations, _ = self.followed(X, np.zeros(self.width), alpha, apply)
+        return np.asarray(self._sizes(deviations, alpha).max(axis=1))
+
     def contributions(self, X: Array, alpha: float) -> Array:
         """Return how much each column contributes to the slow means of rows without a gap in time, (n, d).
 

@@ -24,8 +24,9 @@ def monitor(
     """Draw T2 and SPE of rows over time with their limits, alarms as bands, and contributions as a heat map.
 
     The rows are judged as a stream of their own; that of `judge` is not changed. Statistics are in units of their
-    limits. Bands of rows in which only sensors raise an alarm, because they are missing or frozen, are grey. Of many
-    variables, the 30 with the largest contributions are shown.
+    limits; of the slow means of the columns, the furthest is drawn below T2 and SPE. Bands of rows in which only
+    sensors raise an alarm, because they are missing or frozen, are grey. Of many variables, the 30 with the largest
+    contributions are shown.
 
     Parameters
     ----------
@@ -57,15 +58,19 @@ def monitor(
     ['T2 / limit', 'SPE / limit']
     """
     more = max(min(monitor.n_features_in_, _MOST) - _FIT, 0)  # lines that make the figure higher
-    figure = canvas(figure, 9, 6 + _LINE * more)
+    figure = canvas(figure, 9, 7 + _LINE * more)
     verdicts, limits = monitor.verdicts(X), monitor.limits()
-    rows = figure.add_gridspec(3, 1, height_ratios=(1, 1, 1.6 * (1.0 + more / _FIT)))
+    charts = {"T2 / limit": verdicts.t2 / limits[0], "SPE / limit": verdicts.spe / limits[1]}
+    if monitor.levels or monitor.drifting_.any():
+        charts["slow means / limit"] = monitor.slow_means(X)
+    heights = (*(1.0 for _ in charts), 1.6 * (1.0 + more / _FIT))
+    rows = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     first = None
-    for i, (name, values) in enumerate((("T2", verdicts.t2), ("SPE", verdicts.spe))):
+    for i, (name, values) in enumerate(charts.items()):
         axes = first = figure.add_subplot(rows[i], sharex=first)
-        _chart(axes, verdicts, values / limits[i], f"{name} / limit")
+        _chart(axes, verdicts, values, name)
     figure.axes[0].set_title(_title(verdicts), loc="left", fontsize=9, color=INK)
-    _heat_map(figure, figure.add_subplot(rows[2], sharex=first), verdicts.time, monitor, X)
+    _heat_map(figure, figure.add_subplot(rows[len(charts)], sharex=first), verdicts.time, monitor, X)
     return figure
 
 
