@@ -9,6 +9,7 @@ from mercer.arrays import Array
 from mercer.kernels.compiled import compiled, prefer_wide_vectors, prefetch
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
+_LINE = 64  # bytes of a cache line
 
 
 @compiled(inner=True, fastmath=_FAST)
@@ -20,7 +21,7 @@ def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: 
     for k in range(for_rows.shape[0]):
         v, column, w = for_rows[k], columns[k], for_columns[k, i : i + 8]
         if k < 8 and i + 8 + k < tile.shape[0]:  # the next eight rows are loaded from memory while these are used
-            for j in range(0, tile.shape[1], 8):
+            for j in range(0, tile.shape[1], _LINE // tile.itemsize):
                 prefetch(tile, i + 8 + k, j)
         w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = w0 - w0
@@ -47,15 +48,9 @@ def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: 
         target[7] += s7
 
 
-@compiled(fastmath=_FAST)
-def add_both_products(
-    tile: Array,  # (p, q)
-    for_columns: Array,  # (b, p), multiplies T^T
-    for_rows: Array,  # (b, q), multiplies T
-    rows: Array,  # (b, p), gets T v added
-    columns: Array,  # (b, q), gets T^T v added
-) -> None:
-    """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
+@compiled(inner=True, fastmath=_FAST)
+def _all_rows(tile: Array, for_columns: Array, for_rows: Array, rows: Array, columns: Array) -> None:
+    """Add the products of all rows of the tile."""
     whole = tile.shape[0] - tile.shape[0] % 8
     for i in range(0, whole, 8):
         _eight_rows(tile, i, for_columns, for_rows, rows, columns)
@@ -67,3 +62,27 @@ def add_both_products(
                 s += tile[i, j] * v[j]
                 column[j] += w * tile[i, j]
             rows[k, i] += s
+
+
+@compiled(fastmath=_FAST)
+def add_both_products(
+    tile: Array,  # (p, q)
+    for_columns: Array,  # (b, p), multiplies T^T
+    for_rows: Array,  # (b, q), multiplies T
+    rows: Array,  # (b, p), float64, gets T v added
+    columns: Array,  # (b, q), float64, gets T^T v added
+    scratch: Array,  # (2, b, at least p and q), of the vectors' type: sums within the tile
+) -> None:
+    """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
+    within_rows, within_columns = scratch[0], scratch[1]
+    for k in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            within_rows[k, j] = 0.0
+        for j in range(columns.shape[1]):
+            within_columns[k, j] = 0.0
+    _all_rows(tile, for_columns, for_rows, within_rows, within_columns)
+    for k in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[k, j] += within_rows[k, j]
+        for j in range(columns.shape[1]):
+            columns[k, j] += within_columns[k, j]

@@ -190,6 +190,7 @@ class SymmetricTiles:
         self._forget_tiles()
         self.bytes = tile_bytes(self.shape[0], self.pairs, self.dtype)
         self.held = self.bytes <= budget
+        self.unkept = 0  # so many visits come before the one that keeps the tiles
 
     def _forget_tiles(self) -> None:
         self._tiles: dict[tuple[int, int], Array] = {}
@@ -213,15 +214,16 @@ class SymmetricTiles:
     def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
         """Call work(worker, I, J, K[I, J]) for every upper tile; the tile may be reused after the call."""
         size = _length(self.strips[0]) ** 2
-        scratch = [_aligned(0 if self.held else size, self.dtype) for _ in range(self.threads)]
+        keep, self.unkept = self.held and self.unkept == 0, max(0, self.unkept - 1)
+        scratch = [_aligned(0 if keep else size, self.dtype) for _ in range(self.threads)]
 
         def visit(worker: int, pair: tuple[int, int]) -> None:
             I, J = self.strips[pair[0]], self.strips[pair[1]]
             tile = self._tiles.get(pair)
             if tile is None:
-                space = self._slabs[worker].take(_length(I) * _length(J)) if self.held else scratch[worker]
+                space = self._slabs[worker].take(_length(I) * _length(J)) if keep else scratch[worker]
                 tile = self._make(I, J, space)
-                if self.held:
+                if keep:
                     self._tiles[pair] = tile
             work(worker, I, J, tile)
 
@@ -245,14 +247,15 @@ class SymmetricTiles:
         rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
         factors.clear()  # copies in another precision are not needed any more, and tiles need memory
         sums = [[[_aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
+        scratch = [[_aligned_copy(np.stack([vectors[0]] * 2)) for vectors in rows] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
             a, c = I.start // _EDGE, J.start // _EDGE
-            for vectors, total in zip(rows, sums[worker], strict=True):
+            for vectors, total, space in zip(rows, sums[worker], scratch[worker], strict=True):
                 if a == c:
                     total[a] += vectors[a] @ tile
                 else:
-                    _add_both(tile, vectors[a], vectors[c], total[a], total[c])
+                    _add_both(tile, vectors[a], vectors[c], total[a], total[c], space)
 
         self.for_each_tile(work)
         return [_joined(parts) for parts in zip(*sums, strict=True)]
@@ -302,7 +305,7 @@ def _joined(of_workers: Sequence[list[Array]]) -> Array:
     return np.concatenate([sum(parts) for parts in zip(*of_workers, strict=True)], axis=1).T
 
 
-def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array) -> None:
+def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array, scratch: Array) -> None:
     """Add T v to `rows` and T^T v to `columns` (float64), for vectors v stored one per row, (b, p) and (b, q)."""
     if len(at_rows) > _FEW_VECTORS:
         rows += at_columns @ tile.T
@@ -310,13 +313,7 @@ def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, colum
         return
     from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
 
-    if at_rows.dtype == np.float64:
-        add_both_products(tile, at_rows, at_columns, rows, columns)
-    else:
-        short = [_aligned_copy(np.zeros(sums.shape, np.float32)) for sums in (rows, columns)]
-        add_both_products(tile, at_rows, at_columns, *short)
-        rows += short[0]
-        columns += short[1]
+    add_both_products(tile, at_rows, at_columns, rows, columns, scratch)
 
 
 def _aligned_copy(vectors: Array) -> Array:

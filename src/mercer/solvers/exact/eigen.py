@@ -34,8 +34,12 @@ _WORKING_RESIDUAL = 1e-9
 _LONGEST_SUM = (
     85.0  # rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
 )
-_ROUGH_RESIDUAL = 1e-6  # what float32 reaches
-_REFINING_STEPS = 6  # passes after which rough products are given up
+_ROUGH_RESIDUAL = 1e-6  # what rough products should reach where each of them computes the tiles again,
+_REFINING_STEPS = 6  # and after how many of them they are given up
+_CHEAP_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach
+_CHEAP_REFINING_STEPS = 12
+_MORE_VECTORS = 4  # beside the wanted ones, in cheap products that refine
+_CHEAP_STEPS = 60
 _KRYLOV_STEPS = 200
 
 
@@ -49,7 +53,7 @@ class EigenOptions:
     power: int | None = None  # steps of the randomized solver; None: until converged
     rng: Any = None  # numpy Generator or RandomState for the start; None: always the same start
     positive: bool = False  # whether the operator is known to be positive semi-definite
-    costly: bool = False  # whether every product computes the kernel values again
+    costly: bool = False  # whether every product (every rough one, if there are such) computes the kernel values again
     rough: Operator | None = None  # nearly the same operator with quicker products, whose eigenvectors are the start
     improve: Callable[[Array], Array] | None = None  # turns random start vectors into better ones
 
@@ -179,16 +183,20 @@ def _roughly(
     errors are multiplied by the part of the result that is outside of V, which is small.
     """
     assert options.rough is not None
-    limits, rough = krylov_limits(operator, options), krylov_limits(options.rough, EigenOptions(tol=_ROUGH_RESIDUAL))
+    limits, rough = krylov_limits(operator, options), _rough_limits(options)
     found = block_krylov(options.rough.matmul, start, n_pairs, **rough, channel=channel)
-    start, passes = _leading_vectors(found, max(_BLOCK, start.shape[1] - n_pairs)), found.n_iter
-    if limits["max_iter"] < _REFINING_STEPS:
+    more = max(_BLOCK, start.shape[1] - n_pairs) if options.costly else _MORE_VECTORS
+    start, passes = _leading_vectors(found, more), found.n_iter
+    steps = _REFINING_STEPS if options.costly else _CHEAP_REFINING_STEPS
+    if limits["max_iter"] < steps:
         return start, passes, None
     product = _first_exactly(operator.matmul, options.rough.matmul)
-    found = block_krylov(product, start, n_pairs, **{**limits, "max_iter": _REFINING_STEPS}, channel=channel)
+    found = block_krylov(product, start, n_pairs, **{**limits, "max_iter": steps}, channel=channel)
     basis = np.linalg.qr(start)[0]
     outside = np.linalg.norm(found.vectors - basis @ (basis.T @ found.vectors), axis=0).max(initial=0.0)
-    error = outside * (rough["floor"] + rough["noise"] / max(float(np.abs(found.values).max(initial=0.0)), 1e-300))
+    rounding = krylov_limits(options.rough, options)
+    scale = max(float(np.abs(found.values).max(initial=0.0)), 1e-300)
+    error = outside * (rounding["floor"] + rounding["noise"] / scale)
     passes += found.n_iter
     if found.converged and error <= limits["tol"]:
         return start, passes - found.n_iter, found
@@ -215,6 +223,14 @@ def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
         "noise": _eps(operator) * operator.largest_entry * np.sqrt(operator.shape[0]),
         "max_iter": (options.power or 0) + 1 if given else options.max_iter or _KRYLOV_STEPS,
     }
+
+
+def _rough_limits(options: EigenOptions) -> dict[str, Any]:
+    """Return the arguments of a Krylov iteration with rough products."""
+    assert options.rough is not None
+    limits = krylov_limits(options.rough, EigenOptions(tol=max(options.tol, _ROUGH_RESIDUAL)))
+    cheap = {"tol": max(options.tol, _CHEAP_RESIDUAL), "floor": _CHEAP_RESIDUAL, "max_iter": _CHEAP_STEPS}
+    return limits if options.costly else {**limits, **cheap}
 
 
 def krylov_spectrum(found: KrylovResult, warn: bool = True) -> Spectrum:
