@@ -1,8 +1,9 @@
 """A cost model of exact kernel PCA on a cluster: what is measured once, and what follows for any number of workers.
 
 A fit takes what the driver does by itself, and passes over the tiles of the upper triangle. A pass takes the visits of
-a worker's own tiles, its way to the workers and back, and the bytes of one block of vectors each way. The first pass
-computes the tiles; all others read them where they are kept, and compute them again where they are not.
+a worker's own tiles, its way to the workers and back, and the bytes of one block of vectors each way. All passes but
+one visit tiles in float32: the first computes them, the others read them where they are kept, and compute them again
+where they are not. One pass computes tiles in float64.
 """
 
 import math
@@ -25,8 +26,9 @@ _TASKS = 200  # tasks that are given to the scheduler at once, to measure what o
 class Measured:
     """What was measured on one cluster, in seconds."""
 
-    made: float  # a tile, computed and visited, while all workers of the machine do this
-    read: float  # a tile, visited in memory
+    made: float  # a tile in float32, computed, kept and visited, while all workers of the machine do this
+    read: float  # a tile in float32, visited in memory
+    exact: float  # a tile in float64, computed and visited
     latency: float  # a pass with nearly nothing to compute
     task: float  # one more task for the scheduler
     byte: float  # a byte, to a worker or back
@@ -57,10 +59,10 @@ class Plan:
 def predicted(costs: Measured, plan: Plan, workers: int) -> float:
     """Return the seconds of a fit on so many workers with one thread each."""
     own = math.ceil(plan.tiles / workers)
-    first, later = own * costs.made, own * (costs.read if plan.kept else costs.made)
+    first, later = own * (costs.made + costs.exact), own * (costs.read if plan.kept else costs.made)
     spread = plan.rows * plan.features * 8 * costs.byte * (1 + math.log2(workers))
     between = plan.passes * exchange(costs, plan, workers)
-    return spread + first + (plan.passes - 1) * later + between + costs.driver * plan.rows
+    return spread + first + (plan.passes - 2) * later + between + costs.driver * plan.rows
 
 
 def exchange(costs: Measured, plan: Plan, workers: int) -> float:
@@ -74,36 +76,41 @@ def exchange(costs: Measured, plan: Plan, workers: int) -> float:
 # -- measuring -----------------------------------------------------------------------------------------------------
 
 
-def measured(client: Any) -> Measured:
-    """Measure all costs on the workers of a client; takes some seconds."""
-    made, read = _tiles(client)
+def measured(client: Any, rows: np.ndarray, gamma: float) -> Measured:
+    """Measure all costs on the workers of a client, with some of the rows; takes some seconds."""
+    some = np.ascontiguousarray(rows[:_ROWS])
+    made, read, exact = _tiles(client, some, gamma)
     latency, byte = _exchange(client)
-    return Measured(made, read, latency, _tasks(client), byte, _driver_row(client))
+    return Measured(made, read, exact, latency, _tasks(client), byte, _driver_row(client, some, gamma))
 
 
-def _tiles(client: Any) -> tuple[float, float]:
-    """Return the seconds of a tile in a first and in later passes, the medians over the workers."""
-    addresses = sorted(client.nthreads())
-    times = [client.submit(_visits, k, workers=[address], pure=False) for k, address in enumerate(addresses)]
-    first, later = zip(*client.gather(times), strict=True)
-    return median(first), median(later)
+def _tiles(client: Any, rows: np.ndarray, gamma: float) -> tuple[float, float, float]:
+    """Return the seconds of a tile in a first pass, in later ones and in float64, the medians over the workers."""
+    given = [(rows, gamma, address) for address in sorted(client.nthreads())]
+    times = [client.submit(_visits, X, width, workers=[address], pure=False) for X, width, address in given]
+    made, read, exact = zip(*client.gather(times), strict=True)
+    return median(made), median(read), median(exact)
 
 
-def _visits(seed: int) -> tuple[float, float]:
-    """Return the seconds of a tile in the first pass and in a later one, on this worker."""
+def _visits(X: np.ndarray, gamma: float) -> tuple[float, float, float]:
+    """Return the seconds of a tile in the first pass, in a later one, and in one of float64, on this worker."""
+    kept = _seconds_per_tile(X, gamma, np.float32, 2**40)
+    again = _seconds_per_tile(X, gamma, np.float64, 0)
+    return kept[0], median(kept[1:]), median(again)
+
+
+def _seconds_per_tile(X: np.ndarray, gamma: float, dtype: Any, room: int) -> list[float]:
     from mercer.dask.cluster_tiles import make_share, share_products
     from mercer.kernels import RBF
 
-    rng = np.random.default_rng(seed)
-    X, V = rng.normal(size=(_ROWS, 50)), rng.normal(size=(_ROWS, BLOCK))
-    share_products(make_share(X[:1024], RBF(0.005), np.float64, slice(None), 2**40), [V[:1024]])  # compiled
-    share = make_share(X, RBF(0.005), np.float64, slice(None), 2**40)
-    seconds = []
+    V, seconds = np.random.default_rng(0).normal(size=(len(X), BLOCK)).astype(dtype), []
+    share_products(make_share(X[:1024], RBF(gamma), dtype, slice(None), room), [V[:1024]])  # compiled
+    share = make_share(X, RBF(gamma), dtype, slice(None), room)
     for _ in range(4):
         start = time.perf_counter()
         share_products(share, [V])
         seconds.append((time.perf_counter() - start) / len(share.pairs))
-    return seconds[0], median(seconds[1:])
+    return seconds
 
 
 def _exchange(client: Any) -> tuple[float, float]:
@@ -140,13 +147,13 @@ def _nothing(number: int) -> int:
     return number
 
 
-def _driver_row(client: Any) -> float:
+def _driver_row(client: Any, rows: np.ndarray, gamma: float) -> float:
     """Return the seconds of a row outside of passes, by a small fit."""
     from mercer.dask import KernelPCA
 
-    X, outside = np.random.default_rng(0).normal(size=(_ROWS, 50)), []
+    outside = []
     for _ in range(2):
         start = time.perf_counter()
-        model = KernelPCA(5, kernel="rbf", gamma=0.005, client=client).fit(X)
+        model = KernelPCA(5, kernel="rbf", gamma=gamma, client=client).fit(rows)
         outside.append(time.perf_counter() - start - model.costs_["seconds"])
-    return min(outside) / _ROWS
+    return min(outside) / len(rows)

@@ -1,6 +1,6 @@
 """Draw what the cost model of a cluster predicts: `python -m benchmarks dask_cost`, then with the costs that it prints
 
-python -m benchmarks.suite.cluster_picture --made 1.9 --read 0.6 --latency 6 --task 0.6 --rate 0.5 --driver 20 [-o FILE]
+python -m benchmarks.suite.cluster_picture --made 1 --read .1 --exact 1.5 --latency 6 --task .6 --rate .5 --driver 20
 """
 
 import argparse
@@ -15,7 +15,7 @@ from benchmarks.suite.cluster_costs import Measured, Plan, predicted
 
 ROWS, FEATURES, PASSES = 1_000_000, 50, 17
 WORKERS = [2**k for k in range(2, 11)]
-TILE_BYTES = 8 * 512 * 512
+TILE_BYTES = 4 * 512 * 512
 KEPT_SHARE, MEMORY = 0.55, 32 * 2**30  # of a worker
 
 
@@ -44,7 +44,15 @@ def draw(costs: Measured, path: Path) -> None:
 def main() -> None:
     """Read the costs from the command line, draw, and print the predictions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    units = {"made": "ms", "read": "ms", "latency": "ms", "task": "ms", "rate": "GB/s", "driver": "us per row"}
+    units = {
+        "made": "ms",
+        "read": "ms",
+        "exact": "ms",
+        "latency": "ms",
+        "task": "ms",
+        "rate": "GB/s",
+        "driver": "us per row",
+    }
     for name, unit in units.items():
         parser.add_argument(f"--{name}", type=float, required=True, help=unit)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/images/cluster_predicted.png"))
@@ -52,6 +60,7 @@ def main() -> None:
     costs = Measured(
         made=given.made / 1e3,
         read=given.read / 1e3,
+        exact=given.exact / 1e3,
         latency=given.latency / 1e3,
         task=given.task / 1e3,
         byte=1e-9 / given.rate,

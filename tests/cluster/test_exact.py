@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from sklearn import config_context
 
 import mercer
-from mercer.dask import KernelPCA
+from mercer.dask import KernelPCA, cluster_tiles
 from mercer.dask.checkpoints import Journal
 from mercer.dask.cluster import Here, Slot
 from mercer.dask.cluster_tiles import ClusterTiles, Costs
 from mercer.kernels import RBF
 from mercer.kernels.tiles import SymmetricTiles, tile_pairs
+from mercer.solvers.exact import fit
 
 pytestmark = pytest.mark.usefixtures("no_cluster")
 SETTINGS = {"n_components": 4, "kernel": "rbf", "gamma": 0.05}
@@ -80,6 +81,24 @@ def test_tiles_that_do_not_fit_are_made_in_every_pass():
     assert not model.costs_["kept"]
     assert_same(model, local, X)
     assert KernelPCA(**SETTINGS).fit(X).costs_["kept"]
+
+
+def test_most_passes_visit_float32_tiles_where_that_is_quicker(monkeypatch):
+    monkeypatch.setattr(fit, "_MANY_ROWS", 1)
+    X, products, share_products = rows(1600), [], cluster_tiles.share_products
+    monkeypatch.setattr(
+        cluster_tiles,
+        "share_products",
+        lambda share, factors: products.append((share.dtype, share.held)) or share_products(share, factors),
+    )
+    model, local = KernelPCA(**SETTINGS).fit(X), mercer.KernelPCA(**SETTINGS).fit(X)
+    assert_same(model, local, X)
+    assert model.costs_["kept"]
+    assert model.costs_["tile_bytes"] == 4 * sum(
+        min(512, 1600 - 512 * a) * min(512, 1600 - 512 * b) for a, b in tile_pairs(1600)
+    )
+    assert set(products) == {(np.dtype(np.float32), True), (np.dtype(np.float64), False)}
+    assert products.count((np.dtype(np.float64), False)) == model.costs_["shares"]
 
 
 def test_the_traffic_of_a_pass_is_one_block_of_vectors_each_way(client):
@@ -184,7 +203,7 @@ KILLED = """
     import dask, numpy as np
     sys.path.insert(0, {tests!r})
     from cluster.test_exact import SETTINGS, rows
-    from mercer.dask import KernelPCA
+    from mercer.dask import KernelPCA, cluster_tiles
     def watch(event):
         if event.stage == "krylov" and event.step == 4:
             os.kill(os.getpid(), signal.SIGKILL)

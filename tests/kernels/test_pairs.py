@@ -14,9 +14,8 @@ def test_both_products_are_added(dtype, shape, vectors):
     tile = rng.standard_normal(shape).astype(dtype)
     at_rows = rng.standard_normal((vectors, shape[0])).astype(dtype)
     at_columns = rng.standard_normal((vectors, shape[1])).astype(dtype)
-    rows, columns = np.ones(at_rows.shape), np.full(at_columns.shape, 2.0)
-    scratch = np.full((2, vectors, max(shape) + 3), np.nan, dtype)
-    add_both_products(tile, at_rows, at_columns, rows, columns, scratch)
+    rows, columns = np.ones(at_rows.shape), np.full_like(at_columns, 2)
+    add_both_products(tile, at_rows, at_columns, rows, columns)
     tolerance = 1e-12 if dtype == np.float64 else 1e-4
     np.testing.assert_allclose(rows, 1 + at_columns @ tile.T, rtol=0, atol=tolerance)
     np.testing.assert_allclose(columns, 2 + at_rows @ tile, rtol=0, atol=tolerance)

@@ -73,8 +73,8 @@ class Costs:
 
     workers: int = 0
     shares: int = 0
-    kept: bool = False  # whether the tiles stay in memory
-    tile_bytes: int = 0  # of all tiles
+    kept: bool = False  # whether the tiles that most passes visit stay in memory
+    tile_bytes: int = 0  # of all these tiles
     passes: int = 0
     replayed: int = 0  # passes that a checkpoint answered
     sent: int = 0  # bytes of vectors to each worker, over all passes
@@ -88,7 +88,14 @@ class ClusterTiles:
     threads = 1
 
     def __init__(
-        self, runs: Here | Workers, kernel: Kernel, X: Array, dtype: Any, costs: Costs, journal: Journal | None = None
+        self,
+        runs: Here | Workers,
+        kernel: Kernel,
+        X: Array,
+        dtype: Any,
+        costs: Costs,
+        journal: Journal | None = None,
+        keep: bool = True,
     ) -> None:
         self.kernel, self.X, self.costs = kernel, X, costs
         self.dtype = enough_precision(kernel, X, dtype)
@@ -97,10 +104,10 @@ class ClusterTiles:
         slots = runs.slots()
         pairs = tile_pairs(len(X))
         self.bytes, self._count = tile_bytes(len(X), pairs, self.dtype), len(pairs)
-        self.held = _fits(self.bytes, X, slots)
+        self._keep = keep
+        self.held = keep and _fits(self.bytes, X, slots)
         self._shares = _SharesHere(self, slots) if isinstance(runs, Here) else _SharesOnWorkers(self, runs)
-        costs.workers = max(1, len({slot.worker for slot in slots}))
-        costs.kept, costs.tile_bytes, costs.shares = self.held, self.bytes, len(slots)
+        costs.workers, costs.shares = max(1, len({slot.worker for slot in slots})), len(slots)
 
     def product(self, V: Array) -> Array:
         """Return K V in float64."""
@@ -152,6 +159,10 @@ class ClusterTiles:
     def release(self) -> None:
         """Let the workers forget their tiles; without this they would stay until Python collects garbage here."""
         self._shares.release()
+
+    def room(self, slot: Slot) -> int:
+        """Return the bytes of tiles that a slot may keep, beside the rows, which are there twice."""
+        return slot.room - 2 * self.X.nbytes if self._keep else 0
 
     def parts(self, count: int) -> list[slice]:
         """Divide the tiles into parts of nearly the same number."""
@@ -215,7 +226,7 @@ class _SharesOnWorkers:
         self._shares = []
         rows = self._workers.hold(tiles.X)
         for slot, part in zip(slots, tiles.parts(len(slots)), strict=True):
-            given = (rows, tiles.kernel, tiles.dtype, part, slot.room - 2 * tiles.X.nbytes)
+            given = (rows, tiles.kernel, tiles.dtype, part, tiles.room(slot))
             self._shares.append(
                 self._workers.submit(make_share, *given, workers=[slot.worker], allow_other_workers=True)
             )

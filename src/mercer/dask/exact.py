@@ -18,7 +18,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import available_threads
 from mercer.solvers.exact.eigen import EigenOptions, choose_solver, solve, solve_share
-from mercer.solvers.exact.fit import Fit, finished, fit_exact
+from mercer.solvers.exact.fit import Fit, finished, fit_exact, float32_pays
 from mercer.solvers.exact.primal import has_few_features
 from mercer.solvers.exact.start import sampled_start
 
@@ -53,11 +53,13 @@ def _fit(
         journal = Journal(checkpoint, digest(X, *known))
     with ExitStack() as ended:
         place = partial(_operator, ended, runs, kernel, X, costs, journal, center)
-        operator = place(dtype)
-        options = replace(options, positive=kernel.positive, costly=not costs.kept)
+        operator, rough = _operators(place, dtype, float32_pays(kernel, X, n_components, options))
+        source = _tiles_of(rough or operator)
+        costs.kept, costs.tile_bytes = source.held, source.bytes  # of the tiles that most passes visit
+        options = replace(options, positive=kernel.positive, costly=not costs.kept, rough=rough)
         if options.costly:
             improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
-            options = replace(options, improve=improve, rough=_rough(operator, place, costs))
+            options = replace(options, improve=improve)
         if isinstance(n_components, float):
             spectrum = solve_share(operator, n_components, options, channel)
         else:
@@ -85,18 +87,31 @@ def _operator(
     journal: Journal | None,
     center: bool,
     dtype: Any,
+    keep: bool = True,
 ) -> CentredOperator:
-    """Return the centred matrix, whose tiles the workers keep until `ended` is closed."""
-    tiles = ClusterTiles(runs, kernel, X, dtype, costs, journal)
+    """Return the centred matrix, whose tiles the workers keep until `ended` is closed, if they keep them."""
+    tiles = ClusterTiles(runs, kernel, X, dtype, costs, journal, keep)
     ended.callback(tiles.release)
     return CentredOperator(tiles, kernel.diagonal(X), center=center)
 
 
-def _rough(operator: CentredOperator, place: Callable[[Any], CentredOperator], costs: Costs) -> CentredOperator | None:
-    """Return the operator with kernel values in float32; None where they lose too much, or are float32 anyway."""
-    if operator.dtype != np.float64:
-        return None
-    kept = replace(costs)
+def _operators(
+    place: Callable[..., CentredOperator], dtype: Any, halves: bool
+) -> tuple[CentredOperator, CentredOperator | None]:
+    """Return the operator, and the one with kernel values in float32 that most passes use, if there is one.
+
+    There is one where the tiles of the first do not fit in memory, or where `halves` says that it saves time. Then the
+    tiles of the first are needed once, and are not kept.
+    """
+    operator = place(dtype)
+    if operator.dtype != np.float64 or (_tiles_of(operator).held and not halves):
+        return operator, None
     rough = place(np.float32)
-    costs.kept, costs.tile_bytes = kept.kept, kept.tile_bytes  # those of the final passes
-    return rough if rough.dtype == np.float32 else None
+    if rough.dtype != np.float32:
+        return operator, None
+    return place(dtype, keep=False), rough
+
+
+def _tiles_of(operator: CentredOperator) -> ClusterTiles:
+    assert isinstance(operator.source, ClusterTiles)
+    return operator.source

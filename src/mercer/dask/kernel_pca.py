@@ -29,9 +29,9 @@ class KernelPCA(Transforming):
     Attributes
     ----------
     costs_ : dict
-        What the passes over the kernel matrix took: "workers", "shares", "kept" (whether tiles stay in memory),
-        "tile_bytes" (of all tiles), "passes", "replayed" (passes that a checkpoint answered), "sent" and "received"
-        (bytes for each worker, over all passes), and "seconds".
+        What the passes over the kernel matrix took: "workers", "shares", "kept" (whether the tiles that most passes
+        visit stay in memory), "tile_bytes" (of all these tiles), "passes", "replayed" (passes that a checkpoint
+        answered), "sent" and "received" (bytes for each worker, over all passes), and "seconds".
     expansion_ : Expansion
         The fitted model. All other attributes of `mercer.KernelPCA` are there as well.
 

@@ -48,9 +48,15 @@ def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: 
         target[7] += s7
 
 
-@compiled(inner=True, fastmath=_FAST)
-def _all_rows(tile: Array, for_columns: Array, for_rows: Array, rows: Array, columns: Array) -> None:
-    """Add the products of all rows of the tile."""
+@compiled(fastmath=_FAST)
+def add_both_products(
+    tile: Array,  # (p, q)
+    for_columns: Array,  # (b, p), multiplies T^T
+    for_rows: Array,  # (b, q), multiplies T
+    rows: Array,  # (b, p), gets T v added; float64 here costs nothing
+    columns: Array,  # (b, q), gets T^T v added
+) -> None:
+    """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
     whole = tile.shape[0] - tile.shape[0] % 8
     for i in range(0, whole, 8):
         _eight_rows(tile, i, for_columns, for_rows, rows, columns)
@@ -62,27 +68,3 @@ def _all_rows(tile: Array, for_columns: Array, for_rows: Array, rows: Array, col
                 s += tile[i, j] * v[j]
                 column[j] += w * tile[i, j]
             rows[k, i] += s
-
-
-@compiled(fastmath=_FAST)
-def add_both_products(
-    tile: Array,  # (p, q)
-    for_columns: Array,  # (b, p), multiplies T^T
-    for_rows: Array,  # (b, q), multiplies T
-    rows: Array,  # (b, p), float64, gets T v added
-    columns: Array,  # (b, q), float64, gets T^T v added
-    scratch: Array,  # (2, b, at least p and q), of the vectors' type: sums within the tile
-) -> None:
-    """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
-    within_rows, within_columns = scratch[0], scratch[1]
-    for k in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            within_rows[k, j] = 0.0
-        for j in range(columns.shape[1]):
-            within_columns[k, j] = 0.0
-    _all_rows(tile, for_columns, for_rows, within_rows, within_columns)
-    for k in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            rows[k, j] += within_rows[k, j]
-        for j in range(columns.shape[1]):
-            columns[k, j] += within_columns[k, j]

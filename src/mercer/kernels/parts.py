@@ -13,6 +13,7 @@ import numpy as np
 from mercer.arrays import Array, IntArray
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.operator import KernelSource
+from mercer.kernels.tiles import FEW_VECTORS
 
 
 class WithoutPart:
@@ -114,6 +115,8 @@ class PartProducts:
         """Return rows @ K, where row i belongs to model owners[i]; all that is needed outside of its part, or there."""
         if self._whole is None:
             rows = rows.astype(self.source.dtype, copy=False)
+            if inside and len(rows) <= FEW_VECTORS:  # more than is needed, but in one reading of each tile
+                return self.source.product(rows.T).T
             return self._visit(rows, lambda to, of: self._wanted(to, of, inside)[owners])
         return np.asarray(rows @ self._whole)
 

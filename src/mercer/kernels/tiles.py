@@ -24,7 +24,7 @@ _SLAB_BYTES = 32 * 2**20
 _STRIP = 128  # rows of a strip of a whole matrix
 _ONE_THREAD_ROWS = 400  # up to here one thread makes a whole matrix: starting another takes longer
 _LINE = 64  # bytes of a cache line
-_FEW_VECTORS = 18  # up to here reading a tile once is faster than two matrix products
+FEW_VECTORS = 40  # up to here reading a tile once is faster than two matrix products
 
 Item = TypeVar("Item")
 
@@ -247,15 +247,15 @@ class SymmetricTiles:
         rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
         factors.clear()  # copies in another precision are not needed any more, and tiles need memory
         sums = [[[_aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
-        scratch = [[_aligned_copy(np.stack([vectors[0]] * 2)) for vectors in rows] for _ in range(self.threads)]
+        scratch = [[_spaces(vectors) for vectors in rows] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
             a, c = I.start // _EDGE, J.start // _EDGE
-            for vectors, total, space in zip(rows, sums[worker], scratch[worker], strict=True):
+            for vectors, total, spaces in zip(rows, sums[worker], scratch[worker], strict=True):
                 if a == c:
                     total[a] += vectors[a] @ tile
                 else:
-                    _add_both(tile, vectors[a], vectors[c], total[a], total[c], space)
+                    _add_both(tile, vectors[a], vectors[c], total[a], total[c], spaces)
 
         self.for_each_tile(work)
         return [_joined(parts) for parts in zip(*sums, strict=True)]
@@ -305,15 +305,28 @@ def _joined(of_workers: Sequence[list[Array]]) -> Array:
     return np.concatenate([sum(parts) for parts in zip(*of_workers, strict=True)], axis=1).T
 
 
-def _add_both(tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array, scratch: Array) -> None:
+def _spaces(vectors: Sequence[Array]) -> dict[int, Array]:
+    """Return memory for sums over the columns of a tile, by their number, in the precision of the vectors."""
+    return {v.shape[1]: _aligned_copy(np.zeros(v.shape, v.dtype)) for v in (vectors[0], vectors[-1])}
+
+
+def _add_both(
+    tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array, spaces: dict[int, Array]
+) -> None:
     """Add T v to `rows` and T^T v to `columns` (float64), for vectors v stored one per row, (b, p) and (b, q)."""
-    if len(at_rows) > _FEW_VECTORS:
+    if len(at_rows) > FEW_VECTORS:
         rows += at_columns @ tile.T
         columns += at_rows @ tile
         return
     from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
 
-    add_both_products(tile, at_rows, at_columns, rows, columns, scratch)
+    if at_rows.dtype == np.float64:
+        add_both_products(tile, at_rows, at_columns, rows, columns)
+    else:
+        short = spaces[columns.shape[1]]
+        short.fill(0.0)
+        add_both_products(tile, at_rows, at_columns, rows, short)
+        columns += short
 
 
 def _aligned_copy(vectors: Array) -> Array:

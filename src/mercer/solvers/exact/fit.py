@@ -70,12 +70,10 @@ def fit_exact(
     """Solve kernel PCA on the rows of X; a float n_components is a share of the total variation."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     if operator is None and options.solver == "auto" and has_few_features(kernel, X):
-        rows = CentredRows(kernel.prepare(X, np.float64), center)
-        most = X.shape[1] if drop_zeros else X.shape[0]  # beyond the number of features eigenvalues are zero
-        return finished(kernel, points, rows, solve_rows(rows, min(n_components, most)), drop_zeros)
+        return fit_rows(kernel, points, kernel.prepare(X, np.float64), n_components, drop_zeros, center)
+    halves = operator is None and float32_pays(kernel, X, n_components, options)
     operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
-    options = replace(options, positive=kernel.positive)
-    options = replace(options, rough=_rough(operator, kernel, X, n_components, options, n_jobs))
+    options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, n_jobs))
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
     if options.costly:
         improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
@@ -85,6 +83,15 @@ def fit_exact(
     else:
         spectrum = solve(operator, n_components, options, channel)
     return finished(kernel, points, operator, spectrum, drop_zeros)
+
+
+def fit_rows(
+    kernel: Kernel, points: Points, features: Array, n_components: int | float, drop_zeros: bool, center: bool
+) -> Fit:
+    """Solve kernel PCA on points whose kernel values are the inner products of features, (n, d)."""
+    rows = CentredRows(features, center)
+    most = features.shape[1] if drop_zeros else len(features)  # beyond the number of features eigenvalues are zero
+    return finished(kernel, points, rows, solve_rows(rows, min(n_components, most)), drop_zeros)
 
 
 def finished(
@@ -103,17 +110,16 @@ def _keeps_tiles(operator: Operator) -> bool:
     return not isinstance(source, SymmetricTiles) or source.held
 
 
-def _rough(
-    operator: Operator, kernel: Kernel, X: Points, n_components: int | float, options: EigenOptions, n_jobs: int | None
-) -> Operator | None:
+def _rough(operator: Operator, kernel: Kernel, X: Points, halves: bool, n_jobs: int | None) -> Operator | None:
     """Return the operator with kernel values in float32 where most products should use it; None elsewhere.
 
-    The tiles of the given operator are then needed once, and are not kept.
+    These are operators whose tiles do not fit in memory, and those of which `halves` says so. Their own tiles are then
+    needed once, and are not kept.
     """
     source = operator.source if isinstance(operator, CentredOperator) else None
     if not isinstance(source, SymmetricTiles) or source.dtype != np.float64:
         return None
-    if source.held and not _halves_pay(kernel, X, n_components, options):
+    if source.held and not halves:
         return None
     rough = make_operator(kernel, X, np.float32, n_jobs, operator.center)
     if rough.dtype != np.float32:
@@ -124,8 +130,11 @@ def _rough(
     return rough
 
 
-def _halves_pay(kernel: Kernel, X: Points, n_components: int | float, options: EigenOptions) -> bool:
-    """Tell whether passes over tiles take longer than to compute these once more, so that smaller tiles save time."""
+def float32_pays(kernel: Kernel, X: Points, n_components: int | float, options: EigenOptions) -> bool:
+    """Tell whether a float64 fit is quicker if most passes visit tiles in float32, which are half as large.
+
+    Passes over the tiles must take longer than it takes to compute these once more.
+    """
     if not isinstance(kernel, RBF) or X.shape[1] > _FEW_FEATURES or n_rows(X) < _MANY_ROWS:
         return False
     pairs = 1 if isinstance(n_components, float) else n_components

@@ -1,6 +1,7 @@
 """Exact kernel PCA of all rows, and of all rows but each of several parts, from one kernel matrix.
 
-The tiles are made once. The model of all rows starts the others: their block Krylov iterations run side by side, so
+Models of rows whose kernel values are their inner products are fitted one by one. All others need the kernel matrix:
+the tiles are made once. The model of all rows starts the others: their block Krylov iterations run side by side, so
 that one visit of the tiles serves the products of all. Vectors of a model have entries for all rows, zero at its part.
 """
 
@@ -31,7 +32,8 @@ from mercer.solvers.exact.eigen import (
     solve,
     solve_share,
 )
-from mercer.solvers.exact.fit import Fit, finished, fit_exact
+from mercer.solvers.exact.fit import Fit, finished, fit_exact, fit_rows
+from mercer.solvers.exact.primal import has_few_features
 
 _NARROWEST = 4  # vectors in a block: a visit of the tiles costs about the same for one
 _NOISE = 0.01  # size of what is added to start vectors, to find what the model of all rows does not contain
@@ -70,12 +72,13 @@ def fit_with_parts(
     ends = X.shape[0] - np.cumsum([0, *(len(part) for part in reversed(parts))])[::-1]
     slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
     given = _Problem(kernel, X[order], slices, n_components, options, drop_zeros, center)
-    operator = _full_operator(given, dtype, n_jobs)
+    by_rows = options.solver == "auto" and has_few_features(kernel, X)
+    operator = None if by_rows else _full_operator(given, dtype, n_jobs)
     full = fit_exact(
         kernel, given.rows, n_components,
         dtype=dtype, options=options, drop_zeros=drop_zeros, center=center, channel=channel, operator=operator,
     )  # fmt: skip
-    models = _without_parts(given, operator.source, full, channel)
+    models = _by_rows(given) if operator is None else _without_parts(given, operator.source, full, channel)
     back = np.argsort(order)
     return _reordered(full, X, back), [replace(m, expansion=_on(m.expansion, X, back)) for m in models]
 
@@ -122,6 +125,26 @@ def _without_parts(given: _Problem, source: KernelSource, full: Fit, channel: Ch
         _part_model(model, fit, y.T - model.offset, own[part], s[part])
         for model, fit, y, part, s in zip(models, fits, scores, given.parts, sums, strict=True)
     ]
+
+
+def _by_rows(given: _Problem) -> list[PartModel]:
+    """Return the models of kernel values that are inner products of rows with few features: one by one is quicker."""
+    features = given.kernel.prepare(given.rows, np.float64)
+    own, models = np.asarray(given.kernel.diagonal(given.rows), np.float64), []
+    for part in given.parts:
+        others = np.delete(features, part, axis=0)
+        fit = fit_rows(
+            given.kernel,
+            np.delete(given.rows, part, axis=0),
+            others,
+            given.n_components,
+            given.drop_zeros,
+            given.center,
+        )
+        scores = features[part] @ (others.T @ fit.expansion.coef.T) - fit.expansion.offset
+        sums = features[part] @ others.sum(axis=0)
+        models.append(_part_model(_wide(fit.expansion, part), fit, scores, own[part], sums))
+    return models
 
 
 def _operator(given: _Problem, source: KernelSource, part: slice, own: Array, sums: Array) -> CentredOperator:
