@@ -234,6 +234,26 @@ def test_levels_of_drifting_columns_are_judged_by_students_distribution(rng):
     assert _p_of_levels(none, new[:, :0]).tolist() == [1.0, 1.0, 1.0]
 
 
+def test_no_slow_mean_of_a_training_row_is_beyond_its_limit(rng):
+    X = rng.standard_normal((3000, 3))
+    X[240:280, 1] += 3.0  # an excursion that belongs to normal operation
+    levels = Levels.of(X, np.zeros(3, bool))
+    sizes = np.abs(levels.followed(X, np.zeros(3), 0.01)[0]) / levels.limits(0.01)
+    assert sizes.max() == pytest.approx(1.0)
+    plain = Levels.of(np.delete(X, np.s_[240:280], axis=0), np.zeros(3, bool))
+    assert (levels.unit[[0, 2]] > 1.1 * plain.unit[[0, 2]]).all()  # other columns may have such excursions, too
+
+
+def test_usual_rows_leave_the_limits_as_they_are(rng):
+    X = rng.standard_normal((500, 3))
+    levels, drifts = Levels.of(X, np.zeros(3, bool)), np.array([False, False, True])
+    sizes = np.abs(levels.followed(X, np.zeros(3), 0.01)[0]) / levels.limits(0.01)
+    assert sizes.max() < 1.0
+    assert_allclose(levels.covering(X).unit, levels.unit)
+    one = Levels.of(X, drifts)
+    assert one.covering(10.0 * X).unit[2] == one.unit[2]  # rows of a drifting column are judged one by one
+
+
 def _p_of_levels(levels: Levels, new: np.ndarray) -> np.ndarray:
     return levels.p_values(levels.followed(new, np.zeros(new.shape[1]), 0.01)[0])
 

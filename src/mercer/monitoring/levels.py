@@ -9,7 +9,8 @@ s^2 and autocorrelations rho_k of n values, its variance is
 and that of the distance from the mean of the values has another s^2 / m for m independent values. The distance in units
 of its spread is taken as Student distributed. Its degrees of freedom are those of a summed autocorrelation time,
 n / (2 W + 1) for lags up to W [sokal1997]. A row counts at most four standard deviations, so that one wild row does not
-move the mean for long.
+move the mean for long. Where the slow mean of a training row is beyond its limit nevertheless, all limits are raised to
+it: such columns are further from normal than Student's distribution allows for.
 
 The level of a column that drifts is known from few independent values. Its rows themselves are judged: a future value
 of a stationary normal column is Student distributed, with m - 1 degrees of freedom, around the mean and with the spread
@@ -17,7 +18,7 @@ s (1 + 1 / m)^(1/2). With m near 1 hardly any value is unusual; with m = 10 one 
 Short records show too short autocorrelation times of slow columns, so half as many values are counted as independent.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ _TOO_SHORT = 2.0
 WILD = 4.0  # standard deviations that a row counts at most
 _HELD = 2.0  # times its limit: a mean rises no higher, so that an alarm ends soon after its cause
 _RARE, _USUAL = 0.1, 1.64  # a rate, and deviations that are never so rare
+_COVERED = 0.01  # rate of false alarms for whose limits no training row may raise an alarm
+_NEVER = 1e-30  # rate at which slow means are not held back
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +59,20 @@ class Levels:
         relative, freedom = np.array(known).reshape(-1, 2).T
         judged = (spread > 0) & (drifting | followed)
         unit = np.where(judged, size * spread * relative, np.inf)
-        return cls(
-            mean * size, unit, freedom, np.where(drifting, 1.0, _WEIGHT), np.where(drifting, np.inf, WILD / relative)
-        )
+        weight, reach = np.where(drifting, 1.0, _WEIGHT), np.where(drifting, np.inf, WILD / relative)
+        return cls(mean * size, unit, freedom, weight, reach).covering(X)
+
+    def covering(self, X: Array) -> "Levels":
+        """Return levels with units so large that slow means of normal rows, (n, d), stay within their limits.
+
+        One factor serves all columns: where one slow mean goes further than Student's distribution lets expect, the
+        others may do so in rows to come.
+        """
+        followed = np.isfinite(self.unit) & (self.weight < 1.0)
+        deviations, _ = self.followed(X, np.zeros(X.shape[1]), _NEVER)
+        sizes = np.abs(deviations[:, followed]) / self.limits(_COVERED)[followed]
+        factor = np.where(followed, max(1.0, float(sizes.max(initial=0.0))), 1.0)
+        return replace(self, unit=self.unit * factor, reach=self.reach / factor)
 
     @property
     def count(self) -> int:

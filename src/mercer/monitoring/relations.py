@@ -80,7 +80,7 @@ def _levels(adjusted: Array) -> Levels:
     squares, freedom[judged] = _moderated(relative[judged] ** 2, freedom[judged], len(adjusted))
     relative[judged] = np.sqrt(squares)
     unit = np.where(judged, spread * relative, np.inf)
-    return Levels(np.zeros(d), unit, freedom, np.full(d, _WEIGHT), WILD / relative, SHARE)
+    return Levels(np.zeros(d), unit, freedom, np.full(d, _WEIGHT), WILD / relative, SHARE).covering(adjusted)
 
 
 def _moderated(variances: Array, freedom: Array, most: int) -> tuple[Array, Array]:
