@@ -32,6 +32,8 @@ for axes, rows, title in (
     axes.scatter(*rows.T, c=ring, s=9, cmap="coolwarm")
     axes.set_title(title, loc="left")
     axes.set(xticks=[], yticks=[])
+    if rows is not rings:
+        axes.set(xlabel="component 1", ylabel="component 2")
 
 # %%
 # A swiss roll: a sheet that is rolled up, coloured along the roll. PCA looks at it from the side: layers that lie
@@ -49,8 +51,9 @@ axes = figure.add_subplot(1, 3, 1, projection="3d")
 axes.scatter(*roll.T, c=along, s=4, cmap="viridis")
 axes.view_init(8, -75)
 axes.set(xticklabels=[], yticklabels=[], zticklabels=[])
+axes.set_title("the rows", loc="left")
 for place, (title, rows) in enumerate({"PCA": PCA(2).fit_transform(roll), "kernel PCA": flat}.items(), start=2):
     axes = figure.add_subplot(1, 3, place)
     axes.scatter(*rows.T, c=along, s=4, cmap="viridis")
     axes.set_title(title, loc="left")
-    axes.set(xticks=[], yticks=[])
+    axes.set(xticks=[], yticks=[], xlabel="component 1", ylabel="component 2")

@@ -25,9 +25,7 @@ train, new, truth = noisy[:500], noisy[500:], clean[500:]
 median = KernelPCA(1, kernel="rbf", gamma="median").fit(train).gamma_
 
 errors, cleaned = [], {}
-warnings.simplefilter(
-    "ignore", PreImageWarning
-)  # it says that the narrowest kernels are too narrow: that is the subject
+warnings.simplefilter("ignore", PreImageWarning)  # it warns of kernels that are too narrow, which are shown here
 widths = 2.0 ** np.arange(-5, 5)
 for factor in widths:
     model = KernelPCA(32, kernel="rbf", gamma=factor * median, preimage="auto").fit(train)
@@ -36,8 +34,8 @@ for factor in widths:
     cleaned[factor] = back[:12]
 
 # %%
-# Too wide, and the model is nearly linear; too narrow, and every row is near to nothing but itself, so that all of
-# them become the mean of all digits.
+# If the kernel is too wide, the model is nearly linear, and much of the noise stays. If it is too narrow, every row is
+# near to nothing but itself, and the results come close to the mean of all digits.
 figure = plots.image_grid(
     {
         "noisy": new[:12],
@@ -50,15 +48,15 @@ figure = plots.image_grid(
 )
 
 # %%
-# Of your own data you do not know the clean rows. `mercer.select` needs none: it hides cells of the table and looks
-# how well each candidate predicts them. Its curve and the true errors agree on where to go.
+# Of your own data you do not know the clean rows. `mercer.select` needs none: it hides cells of the table and measures
+# how well each candidate predicts them. Its choice, the orange line, lies where the true error is smallest.
 found = mercer.select(train, purpose="denoising", random_state=0)
 print(found.why)
 
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 axes.semilogx(widths, np.array(errors) * 100, "o-", base=2, label="32 components")
 axes.axvline(found.estimator.gamma / median, color="tab:orange", label="chosen without the clean digits")
-axes.set(xlabel="gamma, in units of that of the median distance", ylabel="noise left, %", ylim=(0, None))
+axes.set(xlabel="gamma, as a multiple of the gamma of the median distance", ylabel="noise left, %", ylim=(0, None))
 axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)
 

@@ -2,7 +2,8 @@
 Pipelines and grid search, with and without labels
 ==================================================
 
-Mercer's estimators are those of scikit-learn: they stand in pipelines, and ``GridSearchCV`` varies their parameters.
+Mercer's estimators work like those of scikit-learn: they can be steps of a pipeline, and ``GridSearchCV`` can vary
+their parameters.
 """
 
 # %%
@@ -19,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import KernelPCA
 
 X, y = load_breast_cancer(return_X_y=True)
-widths, counts = np.logspace(-3.5, -0.5, 6), (2, 5, 10, 20)
+widths, counts = np.logspace(-3.5, -0.5, 6).round(4).tolist(), (2, 5, 10, 20)
 pipeline = make_pipeline(StandardScaler(), KernelPCA(kernel="rbf"), LogisticRegression(max_iter=2000))
 grid = {"kernelpca__gamma": widths, "kernelpca__n_components": counts}
 with_labels = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
@@ -33,7 +34,8 @@ search = GridSearchCV(KernelPCA(kernel="rbf"), {"gamma": widths, "n_components":
 print("without labels:", search.best_params_)
 
 # %%
-# Both maps. The best model of the rows is not the best one for a question that the labels ask, and need not be.
+# The scores of both searches; a ring marks the best. The setting that describes the rows best is not the one that
+# classifies them best, and it need not be.
 figure, panels = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for axes, found, title in zip(
     panels, (with_labels, search), ("right answers, with labels", "hidden cells predicted, no labels"), strict=True
@@ -46,4 +48,4 @@ for axes, found, title in zip(
     axes.set_yticks(range(len(counts)), counts)
     axes.set(xlabel="gamma", ylabel="components")
     axes.set_title(title, loc="left")
-    figure.colorbar(picture, ax=axes)
+    figure.colorbar(picture, ax=axes, extend="min")

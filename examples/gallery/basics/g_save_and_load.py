@@ -2,7 +2,7 @@
 Saving, loading, and what a file cannot do
 ==========================================
 
-A model file holds numbers and a few words, and nothing that could be run. A file that was altered by a single byte is
+A model file holds numbers and a few words, and nothing that could be run. A file in which a single byte was changed is
 refused.
 """
 
@@ -45,7 +45,7 @@ scores = loaded.transform(X[1200:])
 axes.scatter(*scores.T, s=0)
 taken = np.zeros((0, 2))
 for image, place in zip(X[1200:], scores, strict=True):
-    if len(taken) and np.min(np.abs(taken - place).max(axis=1)) < 0.035:
+    if len(taken) and np.min(np.abs(taken - place).max(axis=1)) < 0.05:
         continue  # no two digits on top of each other
     taken = np.vstack([taken, place])
     axes.add_artist(AnnotationBbox(OffsetImage(-image.reshape(8, 8), cmap="gray", zoom=2.2), place, frameon=False))
@@ -53,7 +53,7 @@ axes.set(xlabel="component 1", ylabel="component 2")
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The model itself is an :class:`mercer.Expansion`: points, and the coefficients of the components on them. Every class
-# of this library makes one, so that files, distances and plots are the same for all.
+# The model itself is a :class:`mercer.Expansion`: points, and the coefficients of the components on them. Every class
+# that finds components makes one, so that files, distances and plots are the same for all.
 expansion = loaded.expansion_
 print(type(expansion).__name__, "with", expansion.n_points, "points; coefficients", expansion.coef.shape)

@@ -50,6 +50,6 @@ for axes, (name, kernel) in zip(panels.flat, shown.items(), strict=True):
     axes.set(xticks=[], yticks=[])
 
 # %%
-# With a function of your own everything works that needs only kernel values: scores, distances from the model,
-# explained variance. A way back from scores to rows needs ``preimage="ridge"``. A class
-# derived from :class:`mercer.kernels.Kernel` is faster: it writes blocks of kernel values into an array that exists.
+# With a function of your own, everything works that needs only kernel values: scores, distances from the model,
+# explained variance. A way back from scores to rows needs ``preimage="ridge"``. A class derived from
+# :class:`mercer.kernels.Kernel` is faster: it writes blocks of kernel values into an array that exists already.

@@ -8,7 +8,8 @@ A row need not be a list of measurements. For counts, images and words there are
 # %%
 # **Counts.** The pixels of these digits are counts: of 16 dots, how many are black. `mercer.kernels.Chi2` compares
 # counts, and a difference matters more where both are small. **Images.** `mercer.kernels.Wavelet` compares images by
-# their coarse content, here by means of four pixels.
+# their coarse content, here by the averages of blocks of 2 x 2 pixels. The models do not know which digit a row is: it
+# only chooses the colour.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -19,6 +20,14 @@ from mercer import KernelPCA, kernels
 X, digit = load_digits(n_class=4, return_X_y=True)
 counts = KernelPCA(2, kernel=kernels.Chi2(gamma=0.02)).fit_transform(X)
 coarse = KernelPCA(2, kernel=kernels.Wavelet("haar", level=1, shape=(8, 8))).fit_transform(X)
+
+figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+for axes, title, scores in ((panels[0], "counts: Chi2", counts), (panels[1], "images: Wavelet", coarse)):
+    for one in range(4):
+        axes.scatter(*scores[digit == one].T, s=10, alpha=0.6, label=f"digit {one}")
+    axes.legend(frameon=False, markerscale=1.5)
+    axes.set_title(title, loc="left")
+    axes.set(xticks=[], yticks=[], xlabel="component 1", ylabel="component 2")
 
 # %%
 # **Words.** Whatever two things are: if you can say how similar they are, kernel PCA can describe them. Two words are
@@ -39,16 +48,26 @@ lengths = np.sqrt(np.diag(similarity))
 numerals = KernelPCA(2, kernel="precomputed").fit_transform(similarity / np.outer(lengths, lengths))
 
 # %%
-# Digits and languages were not told to the models; they only choose the colours.
-figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained", width_ratios=[1, 1, 1.4])
-for axes, title, scores in ((panels[0], "counts: Chi2", counts), (panels[1], "images: Wavelet", coarse)):
-    for one in range(4):
-        axes.scatter(*scores[digit == one].T, s=10, alpha=0.6, label=one)
-    axes.legend(frameon=False, fontsize=8, markerscale=1.5)
-    axes.set_title(title, loc="left")
-panels[2].scatter(*numerals.T, s=0)
-for (x, y), word, group in zip(numerals, " ".join(words.values()).split(), language, strict=True):
-    panels[2].text(x, y, word, fontsize=6.5, ha="center", va="center", color=f"C{list(words).index(group)}")
-panels[2].set_title("words: precomputed (English, German, Spanish)", loc="left")
-for axes in panels:
-    axes.set(xticks=[], yticks=[], xlabel="component 1", ylabel="component 2")
+# The model does not know the languages either; they only choose the colours. Where words would lie on top of each
+# other, only the first of them is written, and the others are dots.
+figure, axes = plt.subplots(figsize=(10, 6.5), layout="constrained")
+span = np.ptp(numerals, axis=0)
+written = []
+for place, word, group in zip(numerals, " ".join(words.values()).split(), language, strict=True):
+    colour = f"C{list(words).index(group)}"
+    near = [
+        other
+        for other, length in written
+        if np.all(np.abs(place - other) < span * (0.006 * (len(word) + length), 0.03))
+    ]
+    if near:
+        axes.plot(*place, ".", color=colour, alpha=0.5, zorder=0)
+        continue
+    written.append((place, len(word)))
+    axes.text(*place, word, fontsize=9, ha="center", va="center", color=colour)
+for i, name in enumerate(words):
+    axes.plot([], [], "s", color=f"C{i}", label=name)
+axes.scatter(*numerals.T, s=0)
+axes.legend(frameon=False)
+axes.set_title("words: precomputed", loc="left")
+axes.set(xticks=[], yticks=[], xlabel="component 1", ylabel="component 2")

@@ -2,12 +2,12 @@
 Clusters of any shape, with labels for new rows
 ===============================================
 
-`mercer.KernelSpectralClustering` finds clusters that k-means cannot, and has a `predict`, so that every point of the
-plane gets a label.
+`mercer.KernelSpectralClustering` finds clusters that k-means cannot find. It also has a method `predict`, which gives
+labels to new rows: here to every point of the plane.
 """
 
 # %%
-# Three data sets. Colours of the background are labels of new rows.
+# Three data sets. The colours of the background are the labels of new rows.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans

@@ -7,8 +7,8 @@ its pictures span, and compares sets by the angles between subspaces.
 """
 
 # %%
-# The objects are the ten digits; a set has 15 pictures. Some sets are learned, one picture at a time, as from a
-# camera.
+# The objects are the ten digits; a set has 15 pictures. One set of each digit is learned, one picture at a time, as
+# from a camera; ten sets of each digit are unknown.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -37,5 +37,7 @@ axes.set(xlabel="unknown sets, sorted by digit", ylabel="digit", yticks=range(10
 figure.colorbar(picture, ax=axes, label="similarity")
 
 # %%
-# Is this set what its label claims? The ROC curves of that question.
+# Is this set what its label claims? The ROC curves of that question; only their beginning is drawn, because both are
+# nearly perfect. On digits the linear kernel is even slightly better.
 figure = plots.roc_curves({name: model.roc(unknown, truth) for name, model in models.items()})
+figure.axes[0].set(xlim=(-0.002, 0.1), ylim=(0.8, 1.005))

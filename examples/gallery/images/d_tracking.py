@@ -37,7 +37,7 @@ for k in range(60):
 frames, truth = np.array(frames), np.array(truth)
 
 # %%
-# Solid: the boxes found. Dashed: the true ones.
+# Solid: the boxes found. Dashed: the true ones, which are hardly seen, because the boxes found lie on top of them.
 boxes = AppearanceTracker(random_state=0).track(frames, truth[0])
 figure = plots.track_strip(frames, boxes, truth, count=12, columns=4)
 

@@ -2,7 +2,7 @@
 Noisy digits, cleaned
 =====================
 
-Noise spreads over all directions, digits use only few. A projection on these few directions, and the way back to
+Noise spreads over all directions, digits use only a few. A projection on these few directions, and the way back to
 pixels (the pre-image), removes most of the noise.
 """
 

@@ -24,11 +24,14 @@ across, up = np.meshgrid(np.linspace(low[0], high[0], steps), np.linspace(high[1
 pictures = model.inverse_transform(np.column_stack([across.ravel(), up.ravel()]))
 
 # %%
-# On the left the real digits, each a dot at its scores, coloured by digit; on the right the pictures that belong to
-# the crosses.
+# On the left the real digits, each a dot at its scores, coloured by digit; a number marks the middle of each digit. On
+# the right the pictures that belong to the crosses.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 left.scatter(*scores.T, c=y, s=6, cmap="tab10")
 left.scatter(across, up, s=14, color="black", marker="+", linewidths=0.7)
+for digit in range(10):
+    middle = np.median(scores[y == digit], axis=0)
+    left.text(*middle, str(digit), fontsize=14, fontweight="bold", ha="center", va="center")
 left.set(xlabel="component 1", ylabel="component 2")
 left.spines[["top", "right"]].set_visible(False)
 sheet = pictures.reshape(steps, steps, 8, 8).swapaxes(1, 2).reshape(8 * steps, 8 * steps)

@@ -28,7 +28,8 @@ print(f"{alarm[157:].mean():.0%} of 60 malignant ones")
 
 # %%
 # The control chart: T2 is how far a row lies from the centre within the components, SPE how far it lies from them. The
-# last 60 rows are the malignant ones.
+# last 60 rows are the malignant ones. Red rows raise an alarm. The detector judges both statistics together, and a
+# dashed line is the limit of one statistic alone: so a row beyond only one of the lines need not raise an alarm.
 figure = plots.control_chart(detector, new, alpha=alpha)
 
 # %%

@@ -3,7 +3,7 @@ Robust and plain components
 ===========================
 
 A few wrong rows can pull the components of plain kernel PCA towards themselves; then they hardly stand out any more.
-`mercer.RobustKernelPCA` gives such rows small weights, so that they do.
+`mercer.RobustKernelPCA` gives such rows small weights, so that they stand out again.
 """
 
 # %%
@@ -22,13 +22,13 @@ robust = RobustKernelPCA(5, kernel="rbf", gamma="median").fit(X)
 
 # %%
 # The weights: near 1 for rows that agree with the others, near 0 for rows that are far from the components. All zeros
-# have a weight near 0. Some threes have one, too: handwriting differs, and those that look least like the others do not
-# count either. A small weight says that a row is unusual, not that it is wrong.
+# have a weight near 0. So do a quarter of the threes: handwriting differs, and those that look least like the others do
+# not count either. A small weight says that a row is unusual, not that it is wrong.
 figure = plots.sample_weights(robust, wrong)
 
 # %%
-# Which 24 pictures does each model find most unusual? For the robust one nearly all are zeros. The plain one spent a
-# component on the zeros; it explains them well, and finds badly written threes more unusual.
+# Which 24 pictures does each model find most unusual? (16 of them are drawn.) For the robust one nearly all are zeros.
+# The plain one spent a component on the zeros; it explains them well, and finds badly written threes more unusual.
 worst = {
     name: np.argsort(-model.reconstruction_error(X))[:24] for name, model in (("plain", plain), ("robust", robust))
 }

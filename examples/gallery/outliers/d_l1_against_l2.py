@@ -40,18 +40,19 @@ for count in counts:
 # %%
 # The components with 12 wrong rows, and the angles for all numbers of them.
 X = np.vstack([good, far[:12]])
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 left.scatter(*good.T, s=8, color="0.6")
 left.scatter(*far[:12].T, s=14, color="tab:red")
 for colour, (name, kind) in zip(("C0", "C1", "C2", "C4"), kinds.items(), strict=True):
     axis = direction(kind(1, kernel="linear").fit(X))
     left.axline(X.mean(axis=0), slope=axis[1] / axis[0] if abs(axis[0]) > 1e-6 else 1e6, color=colour)
     right.plot(counts, angles[name], "o-", color=colour, label=name)
-left.set(xlim=(-10, 10), ylim=(-14, 14), xticks=[], yticks=[])
+left.set(xlim=(-10, 10), ylim=(-22, 22), xticks=[], yticks=[])
+left.set_title("grey: good rows, red: 12 wrong ones", loc="left", fontsize=10)
 right.set(xlabel="wrong rows beside 200 good ones", ylabel="angle to the line, degrees")
 right.spines[["top", "right"]].set_visible(False)
-right.legend(frameon=False, loc=(0.02, 0.6))
+figure.legend(*right.get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=4)
 
 # %%
-# L2 turns with the first wrong rows. R1 holds until they are one in ten and then turns at once; L1 turns slowly.
-# Weights that can become zero hold longest. The same classes take any other kernel.
+# L2 turns with the first wrong rows. R1 stays until they are one in ten, and then turns at once; L1 turns slowly.
+# Weights that can become zero do not let the component turn at all here. The same classes take any other kernel.

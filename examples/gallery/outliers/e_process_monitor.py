@@ -3,7 +3,7 @@ A process, row by row
 =====================
 
 Rows of a process follow each other, so they are not independent. `mercer.ProcessMonitor` learns from normal
-operation, knows how few independent rows that is, and keeps its rate of false alarms.
+operation, estimates how many independent rows these are worth, and keeps its rate of false alarms.
 """
 
 # %%
@@ -45,12 +45,14 @@ new.iloc[550:, 1] -= 2.0
 new.iloc[550:, 2] -= 0.1
 
 # %%
+# The monitor learns from 1500 rows of normal operation. The summary says what it found and what it chose.
 monitor = ProcessMonitor(alpha=0.01).fit(normal)
 print(monitor.summary())
 
 # %%
-# T2 and SPE over time, each in units of its limit; red bands are alarms. Below, what each sensor contributes: first
-# the level sensor alone, then valve and flow, which no longer fit each other.
+# T2, SPE and the slow means over time, each in units of its limit; red bands are alarms. Slow means show shifts that
+# are small but last. Below, what each sensor contributes: first mainly the level sensor, then valve and flow, which no
+# longer fit each other.
 figure = plots.monitor(monitor, new)
 
 # %%

@@ -3,7 +3,7 @@ A million rows in one pass
 ==========================
 
 A kernel matrix of a million rows would need 8 TB. `mercer.LandmarkKernelPCA` reads each row once, in chunks, and
-keeps only a few megabytes.
+keeps only a few points and sums.
 """
 
 # %%

@@ -34,8 +34,8 @@ print(f"before merging: {subspace_distance(low.expansion_, both.expansion_):.2f}
 print(f"{subspace_distance(high.expansion_, both.expansion_):.2f}")
 
 # %%
-# All digits, through each model. The merged model is the one of all rows, up to rounding (and the signs of
-# components).
+# All digits by the first two components of each model, coloured by digit. The merged model is the one of all rows, up
+# to rounding (and the signs of components).
 figure, panels = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained")
 shown = {"digits 0 to 4": low, "digits 5 to 9": high, "merged": merged, "all rows": both}
 for axes, (name, model) in zip(panels, shown.items(), strict=True):

@@ -2,8 +2,8 @@
 Four ways to learn one sample at a time
 =======================================
 
-`mercer.HebbianKernelPCA` changes its components with every sample. How large the steps are, the gain, decides how
-fast it gets there.
+`mercer.HebbianKernelPCA` changes its components with every sample. The gain is the size of these steps; it decides
+how fast the components are learned.
 """
 
 # %%

@@ -27,5 +27,5 @@ for first in range(0, steps, every):
     times.append(first + every)
 
 # %%
-# Dots and lines: the run and the solution of the equation.
+# Solid: the run. Dashed: the solution of the equation.
 figure = plots.mode_decay(weights, times, eigenvalues, axes, gain)

@@ -7,7 +7,8 @@ and only the sums travel.
 """
 
 # %%
-# A cluster of two workers inside this process. With ``Client("tcp://scheduler:8786")`` the same lines run on machines.
+# A cluster of two workers inside this process. With ``Client("tcp://scheduler:8786")`` the same lines run on many
+# machines.
 import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,7 +36,7 @@ model = LandmarkKernelPCA(4, kernel="rbf", gamma=0.5, landmarks=150, random_stat
 print(f"{model.to_local().n_samples_seen_:,} rows in {X.numblocks[0]} partitions")
 
 # %%
-# The model is the one of all rows. Here they fit into memory, so we can look.
+# The result is the model that one machine would learn from all rows. Here they fit into memory, so we can compare.
 landmarks = model.to_local().expansion_.points
 local = Local(4, kernel="rbf", gamma=0.5, landmarks=landmarks).fit(X.compute())
 print(f"distance from the local model: {subspace_distance(model.to_local().expansion_, local.expansion_):.1e}")
@@ -52,7 +53,8 @@ for axes, (a, b) in zip(panels, ((0, 1), (1, 2), (2, 3)), strict=True):
 # %%
 # The other classes of `mercer.dask` work in the same way. `mercer.dask.KernelPCA` is exact; `to_local` gives ordinary
 # models, which need no cluster. The robust class gives small weights to rows that it takes for outliers, so its mean
-# error over all rows is larger.
+# error over all rows is larger. The detector learns from rows of one partition and
+# judges those of another one.
 few, others = (X.blocks[i][:1000].persist().rechunk((500, 3)) for i in range(2))
 for estimator in (
     KernelPCA(4, kernel="rbf", gamma=0.5),

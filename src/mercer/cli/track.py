@@ -39,7 +39,10 @@ def track(
     key: Annotated[str | None, typer.Option(help="Array in an .npz file. (default: X, frames or the only one)")] = None,
     method: Annotated[
         str,
-        typer.Option(help=f"Model of appearance: auto ({_USUAL}), or a method of `mercer fit` that learns row by row."),
+        typer.Option(
+            help=f"Model of appearance: auto ({_USUAL} with a linear kernel), or a method of `mercer fit` that learns "
+            "row by row."
+        ),
     ] = methods.AUTO,
     rows: Annotated[int | None, typer.Option(min=1, help="Use only this number of frames, from the first one.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same boxes.")] = 0,

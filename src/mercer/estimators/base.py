@@ -185,8 +185,8 @@ class KernelDecomposition(
     def inverse_transform(self, X: Any, *, return_residual: bool = False) -> Array | tuple[Array, Array]:
         """Return rows in input space whose images come close to the given scores.
 
-        Such rows are called pre-images. The parameter `preimage` chooses how they are found; "mika" follows [mika1999]_
-        and "kwok" follows [kwok2004]_.
+        Such rows are called pre-images. The parameter `preimage`, where the class has one, chooses how they are found;
+        "mika" follows [mika1999]_ and "kwok" follows [kwok2004]_.
 
         Parameters
         ----------

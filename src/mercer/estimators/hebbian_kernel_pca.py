@@ -92,7 +92,7 @@ class HebbianKernelPCA(KernelDecomposition):
     block_size : int, default=128
         Number of samples that are computed together. The result does not depend on it, except where the guard against
         divergence acts: it repeats a block with half the gain.
-    landmarks : int, array or None
+    landmarks : int, array-like of shape (n_landmarks, n_features) or None, default=None
         Learn in the span of so many points, or of these: cost and memory grow as the number of rows, not as its square.
         None: all rows in `fit`, and in `partial_fit` up to 256 of the first ones.
     selection : {"auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca"}, default="auto"
@@ -175,7 +175,7 @@ class HebbianKernelPCA(KernelDecomposition):
 
     References
     ----------
-    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
     .. [kim2005] K. I. Kim, M. O. Franz and B. Schölkopf, Iterative kernel principal component analysis for image
        modeling, IEEE Transactions on Pattern Analysis and Machine Intelligence 27, 2005.
 

@@ -26,8 +26,8 @@ from mercer.solvers.l1.rivals import fit_linear_system, fit_projection_trick
 class L1KernelPCA(KernelDecomposition):
     """Kernel PCA by the L1 norm: each component maximises the sum of absolute scores.
 
-    Outliers move it less than `KernelPCA`, whose components maximise the sum of squared scores [kim2019]_. Components
-    are found one after the other, each in what the earlier ones leave, and stay in that order.
+    Outliers move these components less than those of `KernelPCA`, which maximise the sum of squared scores [kim2019]_.
+    Components are found one after the other, each in what the earlier ones leave, and stay in that order.
 
     Parameters
     ----------

@@ -52,8 +52,9 @@ class LandmarkKernelPCA(KernelDecomposition):
     the Nyström method [williams2001]_ for data that arrive in parts. Components are computed from these moments when
     they are asked for. They do not depend on how the rows were cut into chunks. A model can forget old rows, look at a
     window of recent rows only, and be merged with others. Memory is m^2 numbers (and the rows of the window), time is
-    proportional to n m (d + m) for n rows of d features. For float32 rows some rows are measured: where float32 kernel
-    values keep eigenvalues to 1e-6 of the largest they are used, which is faster; otherwise kernel values are float64.
+    proportional to n m (d + m) for n rows of d features. For float32 rows, kernel values are computed
+    in float32, which is faster, if a test on some rows shows that eigenvalues stay right to 1e-6 of the largest one;
+    otherwise they are computed in float64.
 
     Parameters
     ----------

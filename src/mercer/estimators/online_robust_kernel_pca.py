@@ -79,7 +79,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     feature_map : {"whitened", "empirical"}, default="whitened"
         "whitened" works in feature space, projected on the landmarks, and adds to z what the landmarks miss of a row.
         "empirical" works with the vectors h = k(landmarks, x) and their own metric, as the paper does.
-    landmarks : int, array or None
+    landmarks : int, array-like of shape (n_landmarks, n_features) or None, default=None
         The points that span the components; an int chooses so many, in `partial_fit` from the first rows. None:
         256, or all rows where there are fewer.
     selection : {"auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca"}, default="auto"
@@ -96,7 +96,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         False is the paper to the letter: gain 1 / t and transform(x) = Gamma^T (h - mu), neither sorted nor
         orthonormal. It diverges where kernel values are large; then a warning says so and the last good state is kept.
     block_size : int, default=32
-        Number of rows that are computed together. Only with "svd" the result depends on it.
+        Number of rows that are computed together. Only with "svd" does the result depend on it.
     warm_up : int, default=60
         Number of rows of the robust start. It is raised to 3 r if that is more, and to the number of rows that
         landmarks are chosen from.

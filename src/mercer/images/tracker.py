@@ -37,7 +37,8 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
     estimator : estimator or None, default=None
         The model of appearance, a Mercer estimator with `partial_fit` and `reconstruction_error`; a copy of it is used.
         Its rows are patches, of unit length with `normalize`. None: `IncrementalKernelPCA` with the linear kernel, 16
-        components, forgetting=0.99 and as many rows per update as frames. docs/tracking.md tells why it is linear.
+        components, forgetting=0.99 and as many rows per update as frames. The page "Following an object" of the
+        documentation says why it is linear.
     n_candidates : int, default=200
         Number of candidates in each frame.
     rounds : int, default=3

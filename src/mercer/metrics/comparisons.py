@@ -7,8 +7,8 @@ import numpy.typing as npt
 def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -> float:
     """Return the distance of two clusterings of the same items, in nats: ``H(A | B) + H(B | A)``.
 
-    [guenter2006, sec. 5.3; Meila 2005]. It is 0 for equal clusterings, whatever the labels are called, and at most
-    log n.
+    It is 0 for equal clusterings, whatever the labels are called, and at most log n ([meila2005]_; sec. 5.3 of
+    [guenter2006]_).
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
-    M. Meila, Comparing clusterings: an axiomatic view, International Conference on Machine Learning (2005).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [meila2005] M. Meila, Comparing clusterings: an axiomatic view, International Conference on Machine Learning,
+       2005.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -
 def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
     """Return the signal-to-noise ratio of an estimate in decibels.
 
-    10 log10(sum (s - mean s)^2 / sum (s - e)^2), the measure of [guenter2006, sec. 5.2]. The paper does not say
+    It is ``10 log10(sum (s - mean s)^2 / sum (s - e)^2)`` (sec. 5.2 of [guenter2006]_). The paper does not say
     whether the signal's mean counts; here it does not. The ratio of a perfect estimate is infinity. The ratio of any
     other estimate of a constant signal is minus infinity.
 
@@ -87,8 +87,7 @@ def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

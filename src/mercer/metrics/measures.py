@@ -24,8 +24,8 @@ _ROUNDING = 1e-12  # relative size of a reconstruction error that is rounding an
 def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> float:
     """Return the distance between two models' subspaces: the root of the sum of squared principal angles.
 
-    [chin2007, eq. 36]: d = sqrt(sum_i theta_i^2). It is 0 for equal subspaces and at most sqrt(r) pi / 2. The spans
-    of the first r components are compared. If components are linearly dependent, so that one span has fewer
+    It is d = sqrt(sum_i theta_i^2) (eq. 36 of [chin2007]_): 0 for equal subspaces, and at most sqrt(r) pi / 2. The
+    spans of the first r components are compared. If components are linearly dependent, so that one span has fewer
     dimensions, each missing dimension counts as pi / 2.
 
     Angles below about 1e-7 are lost in the rounding of their cosines, and larger ones where eigenvalues are small.
@@ -58,8 +58,8 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
 def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = None) -> float:
     """Return how well scores reproduce the centred kernel matrix of X: ``|| K' - Y Y^T ||_F``.
 
-    [guenter2006, eq. 22]: E(A) = || K' - (A K')^T A K' ||_F, where the columns of A K' are the scores Y of the rows.
-    K' is centred by the model's own mean, which for the training rows is their mean. Components that are not
-    orthonormal are used as they are: this is part of the error.
+    It is ``E(A) = || K' - (A K')^T A K' ||_F`` (eq. 22 of [guenter2006]_), where the columns of A K' are the scores Y
+    of the rows. K' is centred by the model's own mean, which for the training rows is their mean. Components that are
+    not orthonormal are used as they are: this is part of the error.
 
     Parameters
     ----------
@@ -112,8 +112,7 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -134,8 +133,9 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
 def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, center: bool = True) -> float:
     """Return the smallest `kernel_reconstruction_error` that a model with so many components can have on X.
 
-    [guenter2006, sec. 5]: it is the error of the leading eigenvectors. Its square equals ||K'||_F^2 - sum_i lambda_i^2.
-    That difference loses digits, so the norm of what the eigenvectors leave is summed instead.
+    It is the error of the leading eigenvectors (sec. 5 of [guenter2006]_). Its square equals
+    ``||K'||_F^2 - sum_i lambda_i^2``. This difference loses digits, so the norm of what the eigenvectors leave is
+    summed instead.
 
     Parameters
     ----------
@@ -165,8 +165,7 @@ def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, c
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -185,10 +184,10 @@ def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, c
 
 
 def excess_reconstruction_error(model: Model, X: Points, minimal: float | None = None) -> float:
-    """Return by which share the reconstruction error exceeds the smallest possible one: E / Emin - 1.
+    """Return by which share the reconstruction error exceeds the smallest possible one: ``E / Emin - 1``.
 
-    [guenter2006, sec. 5]. Where Emin is zero (K' has no higher rank than the model), the result is 0 for a model that
-    reproduces K' up to rounding, and infinite for others.
+    This is the measure of sec. 5 of [guenter2006]_. Where Emin is zero (K' has no higher rank than the model), the
+    result is 0 for a model that reproduces K' up to rounding, and infinite for others.
 
     Parameters
     ----------
@@ -211,8 +210,7 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -239,7 +237,7 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
 def total_explained_variation(model: Model, X: Points, reference: Model | float | None = None) -> float:
     """Return the percentage of the explainable variation of X that the model's components explain.
 
-    [kim2019, eq. 27]: 100 sum_j x~_j^T K x~_j / sum_j x_j^T K x_j. This is the variation of X along the model's p
+    It is ``100 sum_j x~_j^T K x~_j / sum_j x_j^T K x_j`` (eq. 27 of [kim2019]_): the variation of X along the model's p
     components, relative to the largest variation that p orthogonal directions can have. X is centred by its own mean in
     feature space, whatever the model's mean is. The paper standardises X too; here the caller scales it.
 
@@ -272,8 +270,8 @@ def total_explained_variation(model: Model, X: Points, reference: Model | float 
 
     References
     ----------
-    [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
-    Analysis and Machine Intelligence (2019).
+    .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
+       Analysis and Machine Intelligence, 2019.
 
     Examples
     --------

@@ -37,11 +37,11 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
 
     Rows of a process depend on their predecessors, so limits that hold for independent rows raise too many false
     alarms. Here, rows are scored by models of rows that are not near them in time, the effective number of rows is
-    estimated, and limits have room for what so many rows leave unknown. T2 tells how far from the centre a row lies
-    along the main components, which hold nine tenths of the variance, and SPE how far it lies in all other directions,
-    each in units of its own spread [hawkins1974]_. Slow means of the columns, and of what other columns do not explain
-    of them, show small lasting shifts. Kernel and width are chosen from the normal rows, by faults that are pretended
-    on them.
+    estimated [sokal1997]_, and limits have room for what so many rows leave unknown. T2 tells how far from the centre a
+    row lies along the main components, which hold nine tenths of the variance, and SPE how far it lies in all other
+    directions, each in units of its own spread [hawkins1974]_. Slow means of the columns, and of what other columns do
+    not explain of them, show small lasting shifts. Kernel and width are chosen from the normal rows, by faults that are
+    pretended on them.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         Probability, over training sets, that the rate of false alarms is at most alpha. With few rows, or rows that
         depend on each other for long, this makes limits wider.
     lags : int or "auto", default=0
-        Number of previous rows that are put beside each row, so that the model describes how the process moves.
-        "auto": as few, at most 3, as leave no autocorrelation in what is not predicted.
+        Number of previous rows that are put beside each row, so that the model describes how the process moves
+        [ku1995]_. "auto": as few, at most 3, as leave no autocorrelation in what is not predicted.
     smoothing : float in (0, 1] or "auto", default="auto"
-        Weight of a new row in the exponentially weighted means of both statistics; 1: no smoothing. Small weights find
-        small lasting shifts and end alarms later. "auto": the smallest weight, at least .05, for which the training
-        rows hold 20 independent smoothed values.
+        Weight of a new row in the exponentially weighted means of both statistics [roberts1959]_; 1: no smoothing.
+        Small weights find small lasting shifts and end alarms later. "auto": the smallest weight, at least .05, for
+        which the training rows hold 20 independent smoothed values.
     persist : int or tuple of (int, int), default=1
         (k, m): an alarm needs k of the last m rows above the limit. An int k is (k, k). Limits are computed for it.
     drifting : {"auto", "keep"}, default="auto"
@@ -78,10 +78,11 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         and raise an alarm ("level") where they are further from their mean than so few independent values explain. If
         all columns are of this kind, all are kept. "keep": all columns are used.
     levels : bool, default=True
-        Whether slow means raise alarms, too: that of every other column ("level", weight .05 of a new row), and that of
-        the part of it that the other columns do not explain ("relation", weight .1; regression-adjusted variables
-        [hawkins1991]_), where they are further from those of the training rows than these explain. A tenth of alpha is
-        left to levels, and three tenths to relations.
+        Whether slow means raise alarms, too: that of every column that is not left out as drifting ("level", weight .05
+        of a new row), and that of the part of it that the other columns do not explain ("relation", weight .1;
+        regression-adjusted variables [hawkins1991]_, with variances drawn towards a common one [smyth2004]_), where
+        they are further from those of the training rows than these explain. A tenth of alpha is left to levels, and
+        three tenths to relations.
     adapt : bool or int, default=False
         Whether model and limits follow slow drift: they are then those of the last rows of the stream that raised no
         alarm, as many as there were training rows. An int, at least 10, is the number of these rows. Rows with an
@@ -154,10 +155,10 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
        33, 1991.
     .. [ku1995] W. Ku, R. H. Storer and C. Georgakis, Disturbance detection and isolation by dynamic principal component
        analysis, Chemometrics and Intelligent Laboratory Systems 30, 1995.
-    .. [roberts1959] Roberts, S. W., Control chart tests based on geometric moving averages, Technometrics 1, 1959.
-    .. [smyth2004] Smyth, G. K., Linear models and empirical Bayes methods for assessing differential expression in
+    .. [roberts1959] S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1, 1959.
+    .. [smyth2004] G. K. Smyth, Linear models and empirical Bayes methods for assessing differential expression in
        microarray experiments, Statistical Applications in Genetics and Molecular Biology 3, 2004.
-    .. [sokal1997] Sokal, A., Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
+    .. [sokal1997] A. Sokal, Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
 
     Examples
     --------

@@ -58,8 +58,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     alpha : float in (0, 1) or None, default=None
         Share of clean new rows that may raise an alarm. With n rows that set the limits (see `calibration`) the
         smallest p-value is 1 / (n + 1): `fit` warns (`NoAlarmWarning`) if alpha is below that, or if rows far away
-        raise no alarm for another reason. Such a row counts itself, so its own p-value is at least 2 / (n + 1). None:
-        0.05, unless `contamination` is given.
+        raise no alarm for another reason. A training row that sets the limits counts itself, so its own p-value is at
+        least 2 / (n + 1). None: 0.05, unless `contamination` is given.
     contamination : float in (0, 0.5] or None, default=None
         Instead of alpha: the share of the training rows that are outliers. The limit is set so that this share of them
         raises an alarm.
@@ -214,7 +214,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         SerialRowsWarning
             If the scores of neighbouring rows are clearly more alike than those of rows 10 to 20 apart, as in a time
             series: alarms on further rows of the series will be more frequent than `alpha`. A table that is sorted by
-            class raises no warning. Not with "blocked" nor `contamination`.
+            class raises no warning. There is no such warning with calibration="blocked" or with `contamination`.
         """
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")

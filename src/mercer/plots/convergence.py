@@ -23,7 +23,9 @@ _NAMES = {"constant": "KHA", "t": "KHA/t", "et": "KHA/et", "smd": "KHA-SMD"}
 def convergence(
     runs: Any, quantity: str = "excess", *, title: str = "Convergence", figure: "Figure | None" = None
 ) -> "Figure":
-    """Draw one recorded quantity of each pass, on a logarithmic scale [guenter2006, figures 1 to 3].
+    """Draw one recorded quantity of each pass, on a logarithmic scale.
+
+    Figures 1 to 3 of [guenter2006]_ are of this kind.
 
     Parameters
     ----------
@@ -55,8 +57,7 @@ def convergence(
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

@@ -25,11 +25,11 @@ def mode_decay(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw how a run of Oja's rule with a small constant gain follows its differential equation [lecture_notes].
+    """Draw how a run of Oja's rule with a small constant gain follows its differential equation.
 
-    With theta_k the coordinates of the weights along the eigenvectors: the left panel shows the ratios theta_k /
-    theta_1, which should fall as exp(-(lambda_1 - lambda_k) gain t). The right panel shows the Lyapunov function
-    (theta_1^2 - 1)^2.
+    The coordinates of the weights along the eigenvectors are called theta_k ([oja1982]_; [lecture_notes]_). The left
+    panel shows the ratios theta_k / theta_1, which should fall as exp(-(lambda_1 - lambda_k) gain t). The right panel
+    shows the Lyapunov function (theta_1^2 - 1)^2.
 
     Parameters
     ----------
@@ -58,7 +58,9 @@ def mode_decay(
 
     References
     ----------
-    Oja, E., A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology 15 (1982).
+    .. [oja1982] E. Oja, A simplified neuron model as a principal component analyzer, Journal of Mathematical Biology
+       15, 1982.
+    .. [lecture_notes] Kernel PCA, and the Hebbian maximum eigenfilter, lecture notes.
 
     Examples
     --------

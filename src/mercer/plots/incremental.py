@@ -26,10 +26,11 @@ def distance_curves(
     log: bool = True,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw a distance against the rows seen, one line per run [chin2007, figures 2 and 3].
+    """Draw a distance against the rows seen, one line per run.
 
-    Of several repeats the mean is drawn, with a band from their tenth to their ninetieth percentile. For a model its
-    `history_` is drawn: the distance to the `reference` that it was fitted with.
+    Figures 2 and 3 of [chin2007]_ are of this kind. Of several repeats the mean is drawn, with a band from their tenth
+    to their ninetieth percentile. For a model its `history_` is drawn: the distance to the `reference` that it was
+    fitted with.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ def distance_curves(
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
 
     Examples
     --------
@@ -152,10 +153,10 @@ def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
 def score_contours(
     models: Mapping[str, Any], X: npt.ArrayLike, n_components: int = 3, *, figure: "Figure | None" = None
 ) -> "Figure":
-    """Draw the scores of all points of the plane around the rows of X, one panel per component [chin2007, Table II].
+    """Draw the scores of all points of the plane around the rows of X, one panel per component.
 
-    There is one row of panels per model. The signs of components are those of the first model, so that equal components
-    look equal.
+    There is one row of panels per model, as in Table II of [chin2007]_. The signs of components are those of the first
+    model, so that equal components look equal.
 
     Parameters
     ----------
@@ -185,8 +186,8 @@ def score_contours(
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
 
     Examples
     --------

@@ -24,9 +24,9 @@ def stick_figures(
     size: float = 1.6,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw frames of motions as stick figures, one row per motion [guenter2006, figure 4].
+    """Draw frames of motions as stick figures, one row per motion.
 
-    The second coordinate of a joint points up.
+    Figure 4 of [guenter2006]_ is of this kind. The second coordinate of a joint points up.
 
     Parameters
     ----------
@@ -61,8 +61,7 @@ def stick_figures(
 
     References
     ----------
-    [guenter2006] N. N. Schraudolph, S. Günter and S. V. N. Vishwanathan, Fast iterative kernel PCA, Advances in Neural
-    Information Processing Systems 19 (2006).
+    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

@@ -25,10 +25,11 @@ def principal_spaces(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw rows by two components, with the smallest circle that contains all normal rows [kim2019, figures 5, 7].
+    """Draw rows by two components, with the smallest circle that contains all normal rows.
 
-    Components are in units of their standard deviations, so that the boundary of rule (28) is a circle. An outlier
-    inside of the circle cannot be found by this rule without false alarms. There is one panel per model.
+    Components are in units of their standard deviations, so that the boundary of rule 28 of [kim2019]_ is a circle. An
+    outlier inside the circle cannot be found by this rule without false alarms. There is one panel per model, as in
+    figures 5 and 7 of that paper.
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ def principal_spaces(
 
     References
     ----------
-    [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
-    Analysis and Machine Intelligence (2019).
+    .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
+       Analysis and Machine Intelligence, 2019.
 
     Examples
     --------

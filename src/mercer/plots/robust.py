@@ -20,7 +20,9 @@ def sample_weights(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw the weight of every row in order, and mark contaminated rows [huang2011, figures 1(b) and 3].
+    """Draw the weight of every row in order, and mark contaminated rows.
+
+    Figures 1(b) and 3 of [huang2011]_ are of this kind.
 
     Parameters
     ----------
@@ -48,8 +50,8 @@ def sample_weights(
 
     References
     ----------
-    [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
-    Neurocomputing 74 (2011).
+    .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+       Neurocomputing 74, 2011.
 
     Examples
     --------

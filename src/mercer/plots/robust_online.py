@@ -24,10 +24,10 @@ def cosine_paths(
     title: str = "",
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw ``|cos|`` between estimated and true components against the rows read [huang2011, figures 1 and 2].
+    """Draw ``|cos|`` between estimated and true components against the rows read.
 
-    There is one panel per component and one line per run. Short lines at the bottom mark outliers. A line has a gap
-    where a value is not finite.
+    There is one panel per component and one line per run, as in figures 1 and 2 of [huang2011]_. Short lines at the
+    bottom mark outliers. A line has a gap where a value is not finite.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def cosine_paths(
 
     References
     ----------
-    [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
-    Neurocomputing 74 (2011).
+    .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+       Neurocomputing 74, 2011.
 
     Examples
     --------

@@ -105,7 +105,9 @@ def roc_curves(
     *,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw ROC curves of verification, the best first in the legend [chin2007, figure 6(a)].
+    """Draw ROC curves of verification, the best first in the legend.
+
+    Figure 6(a) of [chin2007]_ is of this kind.
 
     Parameters
     ----------
@@ -127,8 +129,8 @@ def roc_curves(
 
     References
     ----------
-    [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
-    Processing 16 (2007).
+    .. [chin2007] T.-J. Chin and D. Suter, Incremental kernel principal component analysis, IEEE Transactions on Image
+       Processing 16, 2007.
 
     Examples
     --------

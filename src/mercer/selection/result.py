@@ -22,13 +22,13 @@ class Selection:
     estimator : estimator
         An estimator with these settings, ready to fit.
     table : pandas.DataFrame or list of dict
-        One row per candidate, the best first, with the entries kernel, gamma, width (gamma in units of the median's),
-        n_components, standardize, score, standard_error and chosen. A list where pandas is not installed. A higher
-        score is better.
+        One row per candidate, the best first, with the entries kernel, gamma, width (gamma as a multiple of the gamma
+        of the median distance), n_components, standardize, score, standard_error and chosen. A list where pandas is not
+        installed. A higher score is better.
     why : str
         The choice and its reason in words.
     measured : str
-        What the score is.
+        What the score measures.
     n_rows : int
         Number of rows that were looked at.
 
