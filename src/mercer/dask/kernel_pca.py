@@ -21,8 +21,9 @@ class KernelPCA(Transforming):
     """Exact kernel PCA whose kernel matrix is spread over the workers of a cluster.
 
     Every worker has some tiles of the upper triangle of the kernel matrix. They stay in its memory where they fit,
-    which is counted before, and are computed again in every pass otherwise. The driver runs the eigensolver of
-    `mercer.KernelPCA`, sends it one block of vectors per pass, and gets the sums back. The model is that of
+    which is computed before the fit, and are computed again in every pass otherwise. The driver, which is the process
+    that calls `fit`, runs the eigensolver of `mercer.KernelPCA`. In each pass it sends one block of vectors to the
+    workers, and they send sums back. The model is that of
     `mercer.KernelPCA`, to rounding, for any number of workers and partitions. The rows themselves (not the kernel
     matrix) must fit in the memory of the driver and of every worker.
 

@@ -37,7 +37,8 @@ class LandmarkKernelPCA(Transforming):
     Landmarks are chosen from a sample in which every row of every partition is equally likely; then every partition
     gives sums, which are added in a tree. The result is that of `mercer.LandmarkKernelPCA` for all rows on the same
     landmarks, to rounding. If the sample holds all rows (3000, or 10 for each landmark), its landmarks are the same.
-    An iterator of chunks is read once: its landmarks are chosen from the first rows.
+    An iterator of chunks is read once: its landmarks are chosen from the first rows. `window` must be None, because
+    partitions have no order.
 
     Attributes
     ----------
@@ -50,8 +51,9 @@ class LandmarkKernelPCA(Transforming):
     >>> from mercer.dask import LandmarkKernelPCA
     >>> X = da.random.default_rng(0).normal(size=(5000, 4), chunks=(1000, 4))
     >>> model = LandmarkKernelPCA(2, gamma=0.1, landmarks=50, random_state=0).fit(X)
-    >>> model.transform(X)
-    dask.array<_result, shape=(5000, 2), dtype=float64, chunksize=(1000, 2), chunktype=numpy.ndarray>
+    >>> scores = model.transform(X)  # lazy: nothing is computed yet
+    >>> scores[:3].compute().shape
+    (3, 2)
     >>> model.to_local().n_samples_seen_
     5000
     """

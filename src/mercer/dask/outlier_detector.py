@@ -62,6 +62,9 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
     model and set no limits. So the rate of false alarms is kept for rows without an order. At most 200,000 rows, drawn
     at random, set the limits.
 
+    The parameters are those of the class for one machine. On a cluster, `estimator` is None or a
+    `mercer.LandmarkKernelPCA`, `calibration` is "cv+" and `contamination` is None; other values are refused.
+
     Attributes
     ----------
     calibration_ : Calibration

@@ -51,7 +51,7 @@ def _documented(cls: type, local: type, own: tuple[str, ...], what: str | None) 
     text = inspect.cleandoc(local.__doc__ or "")
     found = re.search(r"^Parameters\n-+\n(.*?)\n\n^\w+\n-+\n", text, re.DOTALL | re.MULTILINE)
     # the references are listed on the page of the other class
-    parameters = re.sub(r"\[(\w+)\]_", r"\1", found.group(1) if found else "")
+    parameters = re.sub(r"\[(\w+)\]_", r"[\1]", found.group(1) if found else "")
     more = "\n".join(OWN[name].format(what=what) for name in own)
     also = f"See Also\n--------\nmercer.{local.__name__} : The same on one machine; `to_local` returns it.\n\n"
     examples = examples.replace("\nExamples\n", f"\n{also}Examples\n", 1)

@@ -37,7 +37,9 @@ def look_at(rows: Array, number: int, most: int, seed: int) -> Look:
 
 
 def _smallest(look: Look, most: int) -> Look:
-    kept = np.sort(np.argsort(look.keys)[:most])
+    if len(look.keys) <= most:
+        return look
+    kept = np.sort(np.argpartition(look.keys, most)[:most])
     return Look(look.rows[kept], look.keys[kept], look.places[kept], look.sizes)
 
 

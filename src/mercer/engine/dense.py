@@ -125,8 +125,12 @@ class _Matrix(LinearOperator):  # type: ignore[misc]
         return float(np.linalg.eigvalsh(T).min(initial=np.inf))
 
 
-def leading_pairs_by_arpack(K: Array, n_pairs: int, start: Array) -> tuple[Array, Array, float] | None:
+def leading_pairs_by_arpack(
+    K: Array, n_pairs: int, start: Array, *, lowest: bool = True
+) -> tuple[Array, Array, float] | None:
     """Return the largest eigenvalues, descending, their vectors, and a bound of the smallest; None where ARPACK fails.
+
+    If it is not asked for, the bound is a rough one.
 
     ARPACK starts from one vector, from which it may find one eigenvector of several with the same eigenvalue. So the
     rest of K is searched for eigenvalues above those found.
@@ -135,13 +139,14 @@ def leading_pairs_by_arpack(K: Array, n_pairs: int, start: Array) -> tuple[Array
     if scale < _TINY:
         return None
     basis = min(len(K), max(2 * n_pairs + 1, _ARPACK_BASIS))
-    matrix = _Matrix(K, basis)
+    matrix = _Matrix(K, basis if lowest else 0)
     try:
         values, vectors = eigsh(matrix, n_pairs, which="LA", v0=start, ncv=basis)
     except ArpackError:  # for example, a zero matrix leaves ARPACK without a start vector
         return None
-    lowest, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS)
+    least, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS)
     if missed > values.min() + _MISSED * np.abs(values).max():
         return None
     order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order], min(lowest, matrix.lowest(), float(values.min()))
+    least = min(least, float(values.min()), matrix.lowest() if lowest else np.inf)
+    return values[order], vectors[:, order], least

@@ -20,11 +20,11 @@ _MODE = "periodization"  # keeps an orthogonal transform orthogonal, and halves 
 
 @dataclass(frozen=True)
 class Wavelet(Kernel):
-    """The wavelet kernel ``k(x, y) = <a_J(x), a_J(y)>`` with the approximation coefficients a_J of level J [huang2011].
+    """The wavelet kernel ``k(x, y) = <a_J(x), a_J(y)>`` with the approximation coefficients a_J of level J.
 
-    A row is a signal, or an image where `shape` is given. The map from a row to its coefficients is linear, so
-    `features` returns them explicitly. `inverse_features` sets the details to zero: it returns the smooth part of the
-    row. The kernel needs PyWavelets: `pip install 'mercer[wavelet]'`.
+    It is one of the kernels of [huang2011]_. A row is a signal, or an image where `shape` is given. The map from a row
+    to its coefficients is linear, so `features` returns them explicitly. `inverse_features` sets the details to zero:
+    it returns the smooth part of the row. The kernel needs PyWavelets: `pip install 'mercer[wavelet]'`.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class Wavelet(Kernel):
 
     References
     ----------
-    [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
-    Neurocomputing 74 (2011).
+    .. [huang2011] H.-H. Huang and Y.-R. Yeh, An iterative algorithm for robust kernel principal component analysis,
+       Neurocomputing 74, 2011.
 
     Examples
     --------

@@ -178,12 +178,14 @@ def precision_recall(
     >>> from mercer import plots
     >>> figure = plots.precision_recall({"perfect": [0.9, 0.8, 0.1]}, [0, 0, 1])
     >>> figure.axes[0].get_title(loc="left")
-    '1 outliers in 3 rows'
+    '1 outlier in 3 rows'
     """
     from sklearn.metrics import auc, precision_recall_curve
 
     y = np.asarray(y).astype(bool)
-    axes = plain_axes(canvas(figure, 5, 4), f"{int(y.sum())} outliers in {len(y):,} rows", "recall", "precision")
+    count = int(y.sum())
+    title = f"{count} outlier{'s' * (count != 1)} in {len(y):,} rows"
+    axes = plain_axes(canvas(figure, 5, 4), title, "recall", "precision")
     for name, values in scores.items():
         precision, recall, _ = precision_recall_curve(y, -np.asarray(values, np.float64))
         axes.plot(recall, precision, linewidth=1.4, label=f"{name}: {auc(recall, precision):.3f}")

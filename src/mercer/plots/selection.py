@@ -38,7 +38,7 @@ def selection(found: Any, *, figure: "Figure | None" = None) -> "Figure":
     >>> import mercer
     >>> figure = mercer.plots.selection(mercer.select(load_iris().data, random_state=0))
     >>> figure.axes[0].get_xlabel()
-    "gamma, in units of the median distance's"
+    "gamma / gamma of the median distance"
     """
     figure = canvas(figure, 7, 4.2)
     table = found.table if isinstance(found.table, list) else found.table.to_dict("records")
@@ -71,7 +71,7 @@ def _over_widths(axes: Any, rows: list[dict[str, Any]]) -> None:
     """Draw scores over the width, or over gamma if no widths were given, one line per number of components."""
     relative = all(row["width"] is not None and row["width"] == row["width"] for row in rows)
     key = "width" if relative else "gamma"
-    axes.set_xlabel("gamma, in units of the median distance's" if relative else "gamma", fontsize=9)
+    axes.set_xlabel("gamma / gamma of the median distance" if relative else "gamma", fontsize=9)
     axes.set_xscale("log")
     if relative:
         widths = sorted({row["width"] for row in rows})

@@ -123,7 +123,8 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
     kind = 0 if options.positive else 1  # negative eigenvalues delay convergence
     if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _ARPACK_SHARE[kind] <= n:
         with one_blas_thread():  # several wait for each other at every product with one vector
-            found = leading_pairs_by_arpack(K, n_pairs, _rng(options).uniform(-1.0, 1.0, n))
+            start = _rng(options).uniform(-1.0, 1.0, n)
+            found = leading_pairs_by_arpack(K, n_pairs, start, lowest=not options.positive)
         if found is not None:
             return Spectrum(*found, "arpack", 1)
     with one_blas_thread() if n <= _ONE_THREAD_ROWS else nullcontext():
