@@ -160,18 +160,24 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
     if limits["max_iter"] < _KRYLOV_STEPS:  # few steps must find all pairs
         block = max(block, n_pairs)
     block = min(n, block)
-    start, before = _rng(options).standard_normal((n, block)), 0
     if randomized:
+        start = _rng(options).standard_normal((n, block))
         found = block_krylov(operator.matmul, start, n_pairs, **limits, select="modulus", channel=channel)
         return krylov_spectrum(found, warn=False)
-    if options.improve is not None:
-        start = options.improve(start)
-    if options.rough is not None:
-        start, before, refined = _roughly(operator, options, start, n_pairs, channel)
-        if refined is not None:
-            return krylov_spectrum(replace(refined, n_iter=refined.n_iter + before))
-    found = block_krylov(operator.matmul, start, n_pairs, **limits, channel=channel)
+    if options.rough is None:
+        return krylov_spectrum(
+            block_krylov(operator.matmul, _start(n, block, options), n_pairs, **limits, channel=channel)
+        )
+    # the start vectors have no name here, so that their memory is free as soon as they are not needed
+    start, before, refined = _roughly(operator, options, _start(n, block, options), n_pairs, channel)
+    found = refined or block_krylov(operator.matmul, start, n_pairs, **limits, channel=channel)
     return krylov_spectrum(replace(found, n_iter=found.n_iter + before))
+
+
+def _start(n: int, block: int, options: EigenOptions) -> Array:
+    """Return the first block of vectors, (n, block)."""
+    start: Array = _rng(options).standard_normal((n, block))
+    return start if options.improve is None else options.improve(start)
 
 
 def _roughly(
@@ -188,6 +194,7 @@ def _roughly(
     found = block_krylov(options.rough.matmul, start, n_pairs, **rough, channel=channel)
     more = max(_BLOCK, start.shape[1] - n_pairs) if options.costly else _MORE_VECTORS
     start, passes = _leading_vectors(found, more), found.n_iter
+    del found  # vectors of many rows take much memory
     steps = _REFINING_STEPS if options.costly else _CHEAP_REFINING_STEPS
     if limits["max_iter"] < steps:
         return start, passes, None
