@@ -39,7 +39,7 @@ _REFINING_STEPS = 6  # and after how many of them they are given up
 _CHEAP_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach
 _CHEAP_REFINING_STEPS = 12
 _MORE_VECTORS = 4  # beside the wanted ones, in cheap products that refine
-_CHEAP_STEPS = 60
+_CHEAP_STEPS = 60  # products after which the first run with cheap products ends, converged or not
 _KRYLOV_STEPS = 200
 
 
