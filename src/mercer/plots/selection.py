@@ -38,7 +38,7 @@ def selection(found: Any, *, figure: "Figure | None" = None) -> "Figure":
     >>> import mercer
     >>> figure = mercer.plots.selection(mercer.select(load_iris().data, random_state=0))
     >>> figure.axes[0].get_xlabel()
-    "gamma / gamma of the median distance"
+    'gamma / gamma of the median distance'
     """
     figure = canvas(figure, 7, 4.2)
     table = found.table if isinstance(found.table, list) else found.table.to_dict("records")
