@@ -135,7 +135,7 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
     ----------
     .. [ng2002] A. Y. Ng, M. I. Jordan and Y. Weiss, On spectral clustering: analysis and an algorithm, Advances in
        Neural Information Processing Systems 14, 2002.
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
     .. [mika1999] S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz and G. Rätsch, Kernel PCA and de-noising in
        feature spaces, Advances in Neural Information Processing Systems 11, 1999.
 

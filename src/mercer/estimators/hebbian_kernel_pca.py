@@ -175,7 +175,7 @@ class HebbianKernelPCA(KernelDecomposition):
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
     .. [kim2005] K. I. Kim, M. O. Franz and B. Schölkopf, Iterative kernel principal component analysis for image
        modeling, IEEE Transactions on Pattern Analysis and Machine Intelligence 27, 2005.
 

@@ -133,7 +133,7 @@ class HebbianPCA(KernelDecomposition):
        15, 1982.
     .. [sanger1989] T. D. Sanger, Optimal unsupervised learning in a single-layer linear feedforward neural network,
        Neural Networks 2, 1989.
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
     .. [lecture_notes] Kernel PCA, and the Hebbian maximum eigenfilter, lecture notes.
 
     Examples

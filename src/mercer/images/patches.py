@@ -81,7 +81,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

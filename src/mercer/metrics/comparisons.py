@@ -33,7 +33,7 @@ def variation_of_information(labels_a: npt.ArrayLike, labels_b: npt.ArrayLike) -
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
     .. [meila2005] M. Meila, Comparing clusterings: an axiomatic view, International Conference on Machine Learning,
        2005.
 
@@ -87,7 +87,7 @@ def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

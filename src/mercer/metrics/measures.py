@@ -112,7 +112,7 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, c
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------

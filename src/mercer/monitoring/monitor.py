@@ -155,10 +155,10 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
        33, 1991.
     .. [ku1995] W. Ku, R. H. Storer and C. Georgakis, Disturbance detection and isolation by dynamic principal component
        analysis, Chemometrics and Intelligent Laboratory Systems 30, 1995.
-    .. [roberts1959] S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1, 1959.
+    .. [roberts1959] Roberts, S. W., Control chart tests based on geometric moving averages, Technometrics 1, 1959.
     .. [smyth2004] G. K. Smyth, Linear models and empirical Bayes methods for assessing differential expression in
        microarray experiments, Statistical Applications in Genetics and Molecular Biology 3, 2004.
-    .. [sokal1997] A. Sokal, Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
+    .. [sokal1997] Sokal, A., Monte Carlo methods in statistical mechanics, in Functional Integration, 1997.
 
     Examples
     --------

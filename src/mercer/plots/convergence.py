@@ -57,7 +57,7 @@ def convergence(
 
     References
     ----------
-    .. [guenter2006] S. Günter, N. N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
+    .. [guenter2006] Simon Günter, Nicol N. Schraudolph and S. V. N. Vishwanathan, Fast iterative kernel PCA, 2006.
 
     Examples
     --------
