@@ -122,12 +122,32 @@ def test_observers_hear_of_a_fit(rng):
 
 @pytest.mark.parametrize(
     ("asked", "n", "used"),
-    [("auto", 50, "dense"), ("auto", 500, "arpack"), ("auto", 1500, "krylov"), ("arpack", 50, "arpack")],
+    [
+        ("auto", 50, "dense"),
+        ("auto", 500, "lanczos"),
+        ("auto", 1500, "lanczos"),
+        ("auto", 2100, "krylov"),
+        ("krylov", 500, "krylov"),
+        ("arpack", 50, "arpack"),
+    ],
 )
 def test_the_solver_that_ran_is_told(asked, n, used, rng):
     model = KernelPCA(3, kernel="rbf", eigen_solver=asked).fit(rng.standard_normal((n, 4)))
     assert model.solver_ == used
     assert model.n_iter_ >= 1
+
+
+@pytest.mark.parametrize(("n", "used"), [(400, "dense"), (1200, "krylov")])
+def test_steps_that_do_not_converge_are_followed_by_another_solver(n, used, rng, monkeypatch):
+    import mercer.solvers.exact.eigen as eigen
+
+    X = rng.standard_normal((n, 4))
+    quick = KernelPCA(3, kernel="rbf").fit(X)
+    monkeypatch.setattr(eigen, "leading_pairs_by_lanczos", lambda *given, **options: None)
+    model = KernelPCA(3, kernel="rbf").fit(X)
+    assert (quick.solver_, model.solver_) == ("lanczos", used)
+    np.testing.assert_allclose(quick.eigenvalues_, model.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(quick.transform(X[:5]), model.transform(X[:5]), atol=1e-8)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.decomposition import IncrementalPCA
 from sklearn.kernel_approximation import Nystroem
+from threadpoolctl import threadpool_limits
 
 from benchmarks.suite.clusters import client_of
 from benchmarks.suite.plan import Objective, Solver
@@ -48,11 +49,18 @@ def exact_on(workers: int) -> Any:
     return prepare
 
 
-def local_stream(pieces: Pieces) -> Any:
+def local_stream(pieces: Pieces, threads: int = 1) -> Any:
+    """Return a fit of one process; workers have one thread each, so its matrix products get no more by default."""
+
     def call() -> LandmarkKernelPCA:
-        return LandmarkKernelPCA(**LANDMARKS, n_jobs=1).fit(pieces(i) for i in range(pieces.count))
+        with threadpool_limits(threads):
+            return LandmarkKernelPCA(**LANDMARKS, n_jobs=threads).fit(pieces(i) for i in range(pieces.count))
 
     return call
+
+
+def local_stream_of_two(pieces: Pieces) -> Any:
+    return local_stream(pieces, threads=2)
 
 
 def nystroem(pieces: Pieces) -> Any:
@@ -87,6 +95,7 @@ _EXACT = [
 ]
 _ROWS = [
     Solver("mercer LandmarkKernelPCA, one thread, no cluster", local_stream, peer=True),
+    Solver("mercer LandmarkKernelPCA, two threads, no cluster", local_stream_of_two, peer=True),
     Solver("scikit-learn Nystroem + IncrementalPCA", nystroem, peer=True),
     Solver("mercer.dask.LandmarkKernelPCA, one worker", landmarks_on(1)),
     Solver("mercer.dask.LandmarkKernelPCA, two workers", landmarks_on(2)),

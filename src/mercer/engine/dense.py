@@ -1,18 +1,17 @@
-"""Leading eigenpairs of a matrix in memory, by LAPACK and ARPACK, with the checks that they need."""
+"""Leading eigenpairs of a matrix in memory, by LAPACK and by Lanczos steps, with the checks that they need."""
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from scipy.linalg.blas import dnrm2, dsymv
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer.arrays import Array
+from mercer.engine.lanczos import LanczosPairs, lanczos
 from mercer.engine.tridiagonal import Tridiagonal
 
 _PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
 _SEARCH_STEPS = 12  # and those that find a large one
-_ARPACK_BASIS = 24  # vectors, at least: enough to show a negative eigenvalue
-_UNIT = 1e-10  # by how much inner products of orthonormal vectors may be wrong
-_TINY = 1e-6  # ARPACK stops too early where eigenvalues are far below 1
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
 _TRIDIAGONAL_ROWS = 500  # for more, LAPACK's own driver for some pairs is as fast, and takes less memory
@@ -93,60 +92,18 @@ def columnwise(K: Array) -> Array:
     return np.asfortranarray(K.T)
 
 
-class _Matrix(LinearOperator):  # type: ignore[misc]
-    """A symmetric matrix whose products reach ARPACK directly: the checks in between take as long as small products.
+def leading_pairs_by_lanczos(K: Array, n_pairs: int, start: Array, *, lowest: bool = True) -> LanczosPairs | None:
+    """Return the leading pairs of a matrix of which few are wanted; None where another method is needed.
 
-    Products read half of the matrix. The first vectors and products are kept: they tell both ends of the spectrum.
+    If the smallest eigenvalue is not asked for, its bound is a rough one.
+
+    From one vector one eigenvector of several with the same eigenvalue is found. So the rest of K is searched for
+    eigenvalues above those found; a single one has none above it.
     """
-
-    def __init__(self, K: Array, kept: int) -> None:
-        super().__init__(K.dtype, K.shape)
-        self._K = columnwise(K)
-        self._vectors, self._products = np.empty((2, kept, len(K)))
-        self._count = 0
-
-    def matvec(self, x: Array) -> Array:
-        """Return K x."""
-        product = np.asarray(dsymv(1.0, self._K, x))
-        # ARPACK may begin with a vector that is not normalised yet
-        if self._count < len(self._vectors) and abs(x @ x - 1.0) < _UNIT:
-            self._vectors[self._count], self._products[self._count] = x, product
-            self._count += 1
-        return product
-
-    _matvec = matvec
-
-    def lowest(self) -> float:
-        """Return the smallest Ritz value of the first vectors, as far as they are orthonormal."""
-        vectors = self._vectors[: self._count]
-        wrong = np.abs(np.tril(vectors @ vectors.T - np.eye(self._count))).max(axis=1, initial=0.0) > _UNIT
-        count = int(wrong.argmax()) if wrong.any() else self._count
-        T = vectors[:count] @ self._products[:count].T
-        return float(np.linalg.eigvalsh(T).min(initial=np.inf))
-
-
-def leading_pairs_by_arpack(
-    K: Array, n_pairs: int, start: Array, *, lowest: bool = True
-) -> tuple[Array, Array, float] | None:
-    """Return the largest eigenvalues, descending, their vectors, and a bound of the smallest; None where ARPACK fails.
-
-    If it is not asked for, the bound is a rough one.
-
-    ARPACK starts from one vector, from which it may find one eigenvector of several with the same eigenvalue. So the
-    rest of K is searched for eigenvalues above those found.
-    """
-    scale = float(np.abs(np.diag(K)).max(initial=0.0))
-    if scale < _TINY:
+    found = lanczos(columnwise(K), n_pairs, start, _PROBE_STEPS if lowest else 0)
+    if found is None or n_pairs == 1:
+        return found
+    least, missed = extreme_ritz_values(K, found.vectors, _SEARCH_STEPS)
+    if missed > found.values[-1] + _MISSED * np.abs(found.values).max():
         return None
-    basis = min(len(K), max(2 * n_pairs + 1, _ARPACK_BASIS))
-    matrix = _Matrix(K, basis if lowest else 0)
-    try:
-        values, vectors = eigsh(matrix, n_pairs, which="LA", v0=start, ncv=basis)
-    except ArpackError:  # for example, a zero matrix leaves ARPACK without a start vector
-        return None
-    least, missed = extreme_ritz_values(K, vectors, _SEARCH_STEPS)
-    if missed > values.min() + _MISSED * np.abs(values).max():
-        return None
-    order = np.argsort(-values, kind="stable")
-    least = min(least, float(values.min()), matrix.lowest() if lowest else np.inf)
-    return values[order], vectors[:, order], least
+    return replace(found, lowest=min(found.lowest, least))

@@ -1,4 +1,4 @@
-"""Some eigenpairs of a symmetric matrix from its tridiagonal form.
+"""Some eigenpairs of a tridiagonal matrix, and of a symmetric matrix from its tridiagonal form.
 
 LAPACK's driver for some pairs, `syevr`, computes the tridiagonal form T = Q^T K Q and forgets it. Here it is kept: the
 smallest eigenvalue, which tells whether a kernel is indefinite, then costs nearly nothing more.
@@ -32,29 +32,37 @@ class Tridiagonal:
         return cls(diagonal, beside, reflections, scales)
 
     def lowest(self) -> float:
-        """Return the smallest eigenvalue; the method computes squares, so T is scaled to size 1."""
-        size = max(float(np.abs(self.diagonal).max()), float(np.abs(self.beside).max())) or 1.0
-        diagonal, beside = self.diagonal / size, self.beside / size
-        found, values, _, _, failed = dstebz(diagonal, beside, _BY_POSITION, 0.0, 0.0, 1, 1, 0.0, "E")
-        if failed or not found:
-            values = eigh_tridiagonal(diagonal, beside, eigvals_only=True)
-        return size * float(values[0])
+        """Return the smallest eigenvalue."""
+        return lowest_value(self.diagonal, self.beside)
 
     def leading(self, n_pairs: int) -> tuple[Array, Array]:
         """Return the largest eigenvalues, descending, and their vectors, (n, n_pairs)."""
-        values, vectors = self._in_order(n_pairs)
+        values, vectors = largest_pairs(self.diagonal, self.beside, n_pairs)
         turned, _, _ = dormqr("L", "N", self.reflections[1:, :-1], self.scales, vectors[1:], _BLOCK * n_pairs)
         return values[::-1], np.vstack([vectors[:1], turned])[:, ::-1]
 
-    def _in_order(self, n_pairs: int) -> tuple[Array, Array]:
-        """Return the largest eigenvalues of T, ascending, and their vectors.
 
-        The method for some pairs can fail, or return too few for matrices near the identity: then all are computed.
-        """
-        n = len(self.diagonal)
-        padded = np.append(self.beside, 0.0)
-        found, values, vectors, failed = dstemr(self.diagonal, padded, _BY_POSITION, 0.0, 0.0, n - n_pairs + 1, n)
-        if not failed and found == n_pairs and np.isfinite(vectors[:, :n_pairs]).all():
-            return values[:n_pairs], vectors[:, :n_pairs]
-        values, vectors = eigh_tridiagonal(self.diagonal, self.beside, lapack_driver="stev")
-        return values[-n_pairs:], vectors[:, -n_pairs:]
+def lowest_value(diagonal: Array, beside: Array) -> float:
+    """Return the smallest eigenvalue of T; the method computes squares, so T is scaled to size 1."""
+    if len(diagonal) == 1:
+        return float(diagonal[0])
+    size = max(float(np.abs(diagonal).max()), float(np.abs(beside).max())) or 1.0
+    diagonal, beside = diagonal / size, beside / size
+    found, values, _, _, failed = dstebz(diagonal, beside, _BY_POSITION, 0.0, 0.0, 1, 1, 0.0, "E")
+    if failed or not found:
+        values = eigh_tridiagonal(diagonal, beside, eigvals_only=True)
+    return size * float(values[0])
+
+
+def largest_pairs(diagonal: Array, beside: Array, n_pairs: int) -> tuple[Array, Array]:
+    """Return the largest eigenvalues of T, ascending, and their vectors, (n, n_pairs).
+
+    The method for some pairs can fail, or return too few for matrices near the identity: then all are computed.
+    """
+    n = len(diagonal)
+    padded = np.append(beside, 0.0)
+    found, values, vectors, failed = dstemr(diagonal, padded, _BY_POSITION, 0.0, 0.0, n - n_pairs + 1, n)
+    if not failed and found == n_pairs and np.isfinite(vectors[:, :n_pairs]).all():
+        return values[:n_pairs], vectors[:, :n_pairs]
+    values, vectors = eigh_tridiagonal(diagonal, beside, lapack_driver="stev")
+    return values[-n_pairs:], vectors[:, -n_pairs:]

@@ -86,8 +86,9 @@ class KernelPCA(KernelDecomposition):
         whole: half of it is kept if that takes at most 1.75 times scikit-learn's `working_memory` setting (1 GiB by
         default), none of it otherwise. "randomized" is the same iteration; it selects eigenvalues by modulus and stops
         after `iterated_power` steps if that is a number. "auto" takes the singular values of the rows ("svd") where the
-        kernel is "linear", "cosine" or "wavelet" and features are few; "arpack" or "dense" up to 1000 rows; "dense"
-        where more than an eighth of all components are wanted; and "krylov" otherwise.
+        kernel is "linear", "cosine" or "wavelet" and features are few; Lanczos steps on the whole matrix ("lanczos") or
+        "dense" up to 1000 rows, and "lanczos" up to 2000 for up to 16 components of a positive kernel; "dense" where
+        more than an eighth of all components are wanted; and "krylov" otherwise.
     tol : float, default=0
         Largest residual norm ``|K' v - lambda v|``, relative to the largest eigenvalue, that "krylov" accepts. 0 means
         working precision: 1e-9, where eigenvalues are exact to rounding. For "arpack" it has the meaning that ARPACK
@@ -143,7 +144,7 @@ class KernelPCA(KernelDecomposition):
     X_transformed_fit_ : ndarray of shape (n_samples, n_components)
         Scores of the training rows. Only with fit_inverse_transform=True and preimage="ridge".
     solver_ : str
-        The eigensolver that ran: "dense", "arpack", "krylov" or "svd".
+        The eigensolver that ran: "dense", "lanczos", "arpack", "krylov" or "svd".
     n_iter_ : int
         Number of steps that the eigensolver took.
     precision_ : {"float64", "float32"}

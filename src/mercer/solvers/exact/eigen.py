@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
-from mercer.engine.dense import leading_pairs_by_arpack, pairs_and_lowest
+from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest
 from mercer.engine.krylov import KrylovResult, Product, block_krylov
 from mercer.errors import user_level
 from mercer.events import SILENT, Channel
@@ -22,8 +22,9 @@ from mercer.kernels.tiles import one_blas_thread
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted,
 _INDEFINITE_SHARE, _INDEFINITE_ROWS = 32, 5000  # or more than this share, where negative eigenvalues delay convergence
-_ARPACK_ROWS = 250  # up to so many rows LAPACK is faster
-_ARPACK_SHARE = (16, _INDEFINITE_SHARE)  # LAPACK is faster for a larger share of all pairs: positive kernels, others
+_LANCZOS_ROWS = 250  # up to so many rows LAPACK is faster
+_WHOLE_ROWS, _WHOLE_PAIRS = 2000, 16  # up to here, for positive kernels, products with the whole matrix pay
+_LANCZOS_SHARE = (16, _INDEFINITE_SHARE)  # LAPACK is faster for a larger share of all pairs: positive kernels, others
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
 _WIDEST_BLOCK = 32
@@ -56,6 +57,7 @@ class EigenOptions:
     costly: bool = False  # whether every product (every rough one, if there are such) computes the kernel values again
     rough: Operator | None = None  # nearly the same operator with quicker products, whose eigenvectors are the start
     improve: Callable[[Array], Array] | None = None  # turns random start vectors into better ones
+    whole: bool = False  # whether the matrix is computed in this process, so that a small one can be had as a whole
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,10 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
     solver = choose_solver(options.solver, operator.shape[0], n_pairs, options.positive)
     if solver == "dense":
         return _dense(operator, n_pairs, options)
+    if options.solver == "auto" and _pays_as_a_whole(operator, n_pairs, options):
+        found = _lanczos(operator.dense(), n_pairs, options)
+        if found is not None:
+            return found
     with one_blas_thread():
         if solver == "arpack":
             try:
@@ -117,18 +123,31 @@ def shortened(spectrum: Spectrum, share: float, trace: float) -> Spectrum | None
 
 
 def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
-    """Return the leading eigenpairs of the whole matrix, by ARPACK where there are few of them, else by LAPACK."""
+    """Return the leading eigenpairs of the whole matrix: by Lanczos steps if they are few, else by LAPACK."""
     K = operator.dense()
     n = len(K)
     kind = 0 if options.positive else 1  # negative eigenvalues delay convergence
-    if options.solver == "auto" and n > _ARPACK_ROWS and n_pairs * _ARPACK_SHARE[kind] <= n:
-        with one_blas_thread():  # several wait for each other at every product with one vector
-            start = _rng(options).uniform(-1.0, 1.0, n)
-            found = leading_pairs_by_arpack(K, n_pairs, start, lowest=not options.positive)
+    if options.solver == "auto" and n > _LANCZOS_ROWS and n_pairs * _LANCZOS_SHARE[kind] <= n:
+        found = _lanczos(K, n_pairs, options)
         if found is not None:
-            return Spectrum(*found, "arpack", 1)
+            return found
     with one_blas_thread() if n <= _ONE_THREAD_ROWS else nullcontext():
         return _lapack(K, n_pairs, options)
+
+
+def _pays_as_a_whole(operator: Operator, n_pairs: int, options: EigenOptions) -> bool:
+    """Tell whether one vector at a time and the whole matrix are faster than blocks of vectors and tiles."""
+    small = operator.shape[0] <= _WHOLE_ROWS and n_pairs <= _WHOLE_PAIRS
+    return small and options.whole and options.positive and options.max_iter is None and operator.dtype == np.float64
+
+
+def _lanczos(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum | None:
+    with one_blas_thread():  # several wait for each other at every product with one vector
+        start = _rng(options).uniform(-1.0, 1.0, len(K))
+        found = leading_pairs_by_lanczos(K, n_pairs, start, lowest=not options.positive)
+    if found is None:
+        return None
+    return Spectrum(found.values, found.vectors, found.lowest, "lanczos", found.n_steps)
 
 
 def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:

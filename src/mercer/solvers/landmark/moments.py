@@ -54,7 +54,8 @@ def measure(
         some = None if weights is None else weights[rows]
         parts[worker].add_block(blocks.against(X[rows]), own, some, short_sum)
 
-    run_in_threads(work, slices, threads)
+    with one_blas_thread():  # the blocks are small, also where all of them are the work of one thread
+        run_in_threads(work, slices, threads)
     for part in parts[1:]:
         parts[0].add(part)
     return _finite(parts[0])
