@@ -60,7 +60,8 @@ def test_equal_to_the_local_model(params):
     model = KernelPCA(**params).fit(da.from_array(X, chunks=((900, 0, 17, 183), 5)))
     local = mercer.KernelPCA(**params).fit(X)
     assert_same(model, local, X, tol=1e-10 if local.precision_ == "float64" else 1e-6)
-    assert model.solver_ == local.solver_
+    on_tiles = {"lanczos": "krylov"}  # the cluster has no whole matrix
+    assert model.solver_ == on_tiles.get(local.solver_, local.solver_)
     assert model.precision_ == local.precision_
 
 

@@ -57,7 +57,7 @@ class EigenOptions:
     costly: bool = False  # whether every product (every rough one, if there are such) computes the kernel values again
     rough: Operator | None = None  # nearly the same operator with quicker products, whose eigenvectors are the start
     improve: Callable[[Array], Array] | None = None  # turns random start vectors into better ones
-    whole: bool = False  # whether the matrix is computed in this process, so that a small one can be had as a whole
+    whole: bool = False  # whether the matrix is computed in this process, and fits in memory as a whole
 
 
 @dataclass(frozen=True)

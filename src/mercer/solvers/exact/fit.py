@@ -71,7 +71,7 @@ def fit_exact(
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     if operator is None and options.solver == "auto" and has_few_features(kernel, X):
         return fit_rows(kernel, points, kernel.prepare(X, np.float64), n_components, drop_zeros, center)
-    options = replace(options, whole=operator is None)
+    options = replace(options, whole=operator is None and 8 * n_rows(X) ** 2 <= memory_budget())
     halves = operator is None and float32_pays(kernel, X, n_components, options)
     operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
     options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, n_jobs))

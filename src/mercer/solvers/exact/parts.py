@@ -71,6 +71,7 @@ def fit_with_parts(
     order = np.concatenate([np.setdiff1d(np.arange(X.shape[0]), np.concatenate(parts)), *parts])
     ends = X.shape[0] - np.cumsum([0, *(len(part) for part in reversed(parts))])[::-1]
     slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+    options = replace(options, positive=kernel.positive)
     given = _Problem(kernel, X[order], slices, n_components, options, drop_zeros, center)
     by_rows = options.solver == "auto" and has_few_features(kernel, X)
     operator = None if by_rows else _full_operator(given, dtype, n_jobs)
