@@ -63,7 +63,11 @@ def _opening(found: dict[tuple[str, str], Found], old: OldPage) -> Iterator[str]
         "python -m benchmarks.results_page\n```\n"
     )
     yield "## The papers, run again\n"
-    yield "Numbers and statements of each paper, compared with our results:\n"
+    yield (
+        "Numbers and statements of each paper are compared with our results. An experiment can be run at two sizes: "
+        "*full size* is that of the paper, *quick size* is smaller (`python -m papers --quick`). Each section tells at "
+        'which size it was run. A sentence that begins with "Quick size" tells what is smaller in a quick run.\n'
+    )
     yield "| work | experiments run | compared | agree, hold or exceed | do not |\n|---|---|---|---|---|"
     for key in catalogue.KEYS:
         own = [(one, result) for (k, _), (one, result, _) in found.items() if k == key]
@@ -157,7 +161,9 @@ def _peers(bench: Path, old: OldPage, pictures: Path) -> Iterator[str]:
     yield (
         "All solvers of a section run in turn on the same rows. *Seconds* are medians. *Times the fastest peer*: 2 is "
         "twice as fast as the fastest peer, and a number below 1 is slower; in brackets, the least and the largest "
-        "ratio. *MB* is the growth of memory. *Expected* is the aim that was set; it is not always reached.\n"
+        "ratio. *MB* is the growth of memory. *Expected* is the aim that was set; it is not always reached. "
+        "A dash stands for a number that a solver does not have: for example, exact kernel PCA has no distance from "
+        "itself.\n"
     )
     yield from _pictures(bench, pictures, whole=set(shown) == set(stored), old=old)
     for name in shown:

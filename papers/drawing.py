@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#1f77b4", "#d1495b", "#2e8b57", "#e08e0b", "#6a4c93", "#222222")
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 1.5, 1, 1.5, 1, 1.5)), (0, (9, 2)))
+_MARKS = "osD^vP"
+_FEW = 15  # points of a curve that are marked one by one
+_INSIDE = 3  # names that fit inside of a panel; more are written below it
 
 
 def panels(
@@ -23,12 +27,35 @@ def panels(
 
 
 def lines(axes: Any, curves: Mapping[str, tuple[Any, Any]], *, log_x: bool = False, log_y: bool = False) -> None:
-    """Draw named curves, (x, y) each, with a legend; earlier ones are thicker, so that equal curves are all visible."""
-    for place, ((name, (x, y)), colour) in enumerate(zip(curves.items(), COLOURS * 3, strict=False)):
-        axes.plot(x, y, label=name, color=colour, linewidth=max(1.3, 2.5 - 0.4 * place))
+    """Draw named curves, (x, y) each, with a legend; that of more than three curves stands below the panel.
+
+    Curves differ in colour, dashes and marks. Earlier ones are thicker, so that equal curves are all visible.
+    """
+    for place, (name, (x, y)) in enumerate(curves.items()):
+        kind = place % len(COLOURS)
+        axes.plot(
+            x,
+            y,
+            label=name,
+            color=COLOURS[kind],
+            linestyle=DASHES[kind],
+            marker=_MARKS[kind] if len(x) <= _FEW else None,
+            markersize=4,
+            linewidth=max(1.3, 2.5 - 0.4 * place),
+        )
     logarithmic(axes, x=log_x, y=log_y)
     axes.grid(True, alpha=0.3)
-    axes.legend(frameon=False, fontsize=8, labelcolor=INK)
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 3} if len(curves) > _INSIDE else {}
+    axes.legend(frameon=False, fontsize=8, labelcolor=INK, handlelength=3.5, **below)
+
+
+def directions(axes: Any) -> None:
+    """Make straight lines through the origin differ, also those that lie on each other, and keep them below points."""
+    for place, line in enumerate(axes.get_lines()):
+        kind = place % len(COLOURS)
+        line.set(color=COLOURS[kind], linestyle=DASHES[kind], linewidth=max(1.6, 7.0 - 3.8 * place), zorder=0.5)
+        line.set_alpha(0.3 if place == 0 else None)  # the thickest one is pale: points and other lines stay visible
+    axes.legend(frameon=False, fontsize=8, handlelength=4, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def pictures(named: Mapping[str, Any], *, size: float = 3.2, low: float = 0.0, high: float = 255.0) -> "Figure":

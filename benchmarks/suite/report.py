@@ -62,7 +62,7 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
         text += ["", *(f"- mean of {_mean(records, name)}" for name in names)]
     if objective.growth:
         text.append("")
-        text += [f"- {solver}: seconds grow as size^{slope:.2f}" for solver, slope in exponents(records).items()]
+        text += [f"- {solver}: seconds grow as size^{_two(slope)}" for solver, slope in exponents(records).items()]
     return text
 
 
@@ -91,7 +91,7 @@ def _medians(records: list[Record]) -> list[str]:
 
 def _mean(records: list[Record], name: str) -> str:
     """Return the mean of a quality over all data sets that have it, in words."""
-    values = [record.qualities[name] for record in records if name in record.qualities]
+    values = [record.qualities[name] for record in records if not np.isnan(record.qualities.get(name, np.nan))]
     return f'"{name}" over {len(values)} data sets: {np.mean(values):.3f} (median {np.median(values):.3f})'
 
 
@@ -105,9 +105,19 @@ def _cells(record: Record, records: list[Record], names: list[str]) -> list[str]
         return [record.failure.splitlines()[0], "", *("" for _ in names), ""]
     times = ratios(record, records)
     spread = f"**{np.median(times):.2f}** ({min(times):.2f} to {max(times):.2f})" if times else ""
-    qualities = [f"{record.qualities[name]:.4g}" if name in record.qualities else "" for name in names]
+    qualities = [_number(record.qualities[name]) if name in record.qualities else "" for name in names]
     memory = "" if record.megabytes is None else f"{record.megabytes:.0f}"
     return [f"{np.median(record.seconds):.4g}", spread, *qualities, memory]
+
+
+def _number(value: float) -> str:
+    """Return a number with four digits; a dash for one that does not exist for this solver."""
+    return "-" if np.isnan(value) else f"{value:.4g}"
+
+
+def _two(value: float) -> str:
+    """Return a number with two decimals, zero without a sign."""
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def write(folder: Path, found: dict[str, tuple[Objective, list[Record]]]) -> None:
@@ -160,7 +170,7 @@ def _draw_growth(path: Path, found: list[tuple[Objective, list[Record]]]) -> Non
         slopes = exponents(records)
         for solver in dict.fromkeys(r.solver for r in records):
             own = [r for r in records if r.solver == solver and r.seconds]
-            label = f"{solver}, exponent {slopes[solver]:.2f}" if solver in slopes else solver
+            label = f"{solver}, exponent {_two(slopes[solver])}" if solver in slopes else solver
             sizes, seconds = [float(r.dataset) for r in own], [np.median(r.seconds) for r in own]
             axis.loglog(sizes, seconds, "--o" if own and own[0].peer else "-o", markersize=3, label=label)
         every = sorted({float(r.dataset) for r in records})

@@ -1,5 +1,7 @@
 """The directive `papers`: every figure, table and claim of the works, and what our experiments do differently."""
 
+import re
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -20,7 +22,14 @@ def _section(key: str) -> str:
     )
     table = f"| item | what it shows | experiment | state |\n|---|---|---|---|\n{rows}"
     notes = "\n\n".join(_notes(one) for one in experiments(key) if one.open_choices or one.differences)
-    return f"## {paper(key).title}\n\nKey: `{key}`.\n\n{table}\n\n{notes}"
+    where = f"results.md#{_anchor(f'{key}: {paper(key).title}')}"
+    told = f"Key: `{key}`. Numbers and pictures: [Results]({where})."
+    return f"## {paper(key).title}\n\n{told}\n\n{table}\n\n{notes}"
+
+
+def _anchor(title: str) -> str:
+    """Return the name by which links find a heading of the page of results."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 def _notes(one: Experiment) -> str:

@@ -153,7 +153,7 @@ EXPERIMENT = Experiment(
     differences=(
         "Instead of one fixed (beta, xi), whose scale the paper leaves open, both follow the residuals, and the first "
         "60 curves are learned together by a robust start. With a start from 9 curves the result is near the paper's, "
-        "see below, so much of the gain comes from there.",
+        "so much of the gain comes from there.",
         "Without robustness Mercer's update ends at the components of batch kernel PCA of the contaminated curves "
         "(|cos| 1.0000), and these are as near to the clean ones as the table says. The paper's smaller values for "
         "components 2 and 3 are therefore not what contamination alone does; they cannot be explained from its text.",

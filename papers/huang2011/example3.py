@@ -143,8 +143,8 @@ EXPERIMENT = Experiment(
         "or without windows. A stable one-pass method without weights loses only half a percent by the windows, and "
         "robust weights with the paper's small beta win back very little of it. The large gap of the paper's pictures "
         "is not reproduced.",
-        "With its own scale the robust method takes blocks with strong texture, not the white ones, for outliers (see "
-        "the weights below), and reconstructs the image worse: it should not be used on this task.",
+        "With its own scale the robust method takes blocks with strong texture, not the white ones, for outliers, "
+        "and reconstructs the image worse: it should not be used on this task.",
     ),
     data=("camera",),
     scales={"full": {"every": 1}, "quick": {"every": 1}, "tiny": {"every": 4}},

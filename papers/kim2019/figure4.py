@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer import plots
 from papers.comparison import Comparison, claim, reading
-from papers.drawing import lines, panels
+from papers.drawing import directions, lines, panels
 from papers.experiment import Drawing, Experiment, Outcome, Run
 from papers.kim2019 import _toys
 from papers.kim2019._methods import METHODS, ROBUST
@@ -39,8 +39,11 @@ def run(given: Run) -> Outcome:
         )
         for place, angle in _ARRANGEMENTS
     }
+    points = input_space(X, kinds, models)
+    points.set_size_inches(7.5, 4.0)  # the pattern is wider than high
+    directions(points.axes[0])
     drawings = {
-        "figure4": Drawing(input_space(X, kinds, models), _POINTS),
+        "figure4": Drawing(points, _POINTS),
         "figure5": Drawing(plots.principal_spaces(models, X, kinds), _toys.SPACES),
         "arrangements": Drawing(_draw(found), _COUNTS),
     }
@@ -105,7 +108,10 @@ def _detector(X: Any, kinds: Any) -> Comparison:
     return reading("KernelOutlierDetector, all defaults: hidden outliers", f"{far} of 2 far, {off} of 6 off")
 
 
-_POINTS = "The points, and the first components. The three L1 methods give one line."
+_POINTS = (
+    "The points, and the first components. The three L1 methods give one line: they are drawn on each other, the first "
+    "thickest."
+)
 _COUNTS = (
     "How many of the eight outliers lie inside the circle, mean over draws, for three places of the six off ones and "
     "three angles between the far ones and the pattern. Algorithm 1 stands for the three L1 methods."

@@ -63,6 +63,23 @@ def test_exponents_are_slopes_of_logarithms():
     assert report.exponents(records[:2]) == {}
 
 
+def test_a_number_that_a_solver_does_not_have_is_a_dash_and_is_not_in_the_mean():
+    objective = Objective("o", "how long?", {"d": list}, [], means=True)
+    records = [
+        record("peer", [1.0], peer=True, qualities={"distance": float("nan")}),
+        record("ours", [1.0], qualities={"distance": 0.5}),
+    ]
+    text = report.lines(objective, records)
+    assert "| d | peer (peer) | 1 |  | - |  |" in text
+    assert text[-1] == '- mean of "distance" over 1 data sets: 0.500 (median 0.500)'
+
+
+def test_an_exponent_of_nearly_zero_has_no_sign():
+    objective = Objective("o", "how long?", {"d": list}, [], growth=True)
+    records = [record("flat", [1.0 - 1e-7 * n], dataset=str(n)) for n in (100, 200, 400)]
+    assert report.lines(objective, records)[-1] == "- flat: seconds grow as size^0.00"
+
+
 def sums(data):
     return lambda: float(np.sum(data))
 

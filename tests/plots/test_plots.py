@@ -62,6 +62,59 @@ def test_the_spectrum_shows_the_shares_and_their_sum():
     assert figure.axes[0].get_title(loc="left") == "3 components hold 80% of the variance"
 
 
+@pytest.mark.parametrize("shares", [[0.5, 0.2, 0.1], [0.02, 0.01, 0.005], np.full(48, 0.02)])
+def test_the_name_of_the_sum_is_inside_of_its_area_or_above(shares):
+    axes = plots.spectrum(SimpleNamespace(explained_variance_ratio_=np.array(shares))).axes[0]
+    name = next(text for text in axes.texts if text.get_text() == "sum so far")
+    figure = axes.figure
+    figure.draw_without_rendering()
+    low, high = axes.transData.inverted().transform(name.get_window_extent().get_points())[:, 1]
+    assert shares[-1] < low < high < np.sum(shares[:-1]) or low > np.sum(shares)
+
+
+def test_the_spectrum_of_one_component_has_one_name():
+    axes = plots.spectrum(SimpleNamespace(explained_variance_ratio_=np.array([0.9]))).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["each"]
+    assert axes.get_title(loc="left") == "1 component holds 90% of the variance"
+
+
+def labels_of(axis) -> list[str]:
+    """Return the labels that are drawn, of large and small ticks."""
+    axis.figure.draw_without_rendering()
+    low, high = sorted(axis.get_view_interval())
+    return [
+        tick.label1.get_text()
+        for minor in (False, True)
+        for tick in (axis.get_minor_ticks() if minor else axis.get_major_ticks())
+        if low <= tick.get_loc() <= high and tick.label1.get_text()
+    ]
+
+
+@pytest.mark.parametrize("values", [[1.55, 0.9, 0.22], [0.5, 0.4, 0.35], [0.5, 0.2, 0.02]])
+def test_distances_have_plain_labels_that_do_not_overlap(values):
+    axes = plots.distance_curves({"run": values}, [10, 20, 30]).axes[0]
+    labels = labels_of(axes.yaxis)
+    assert 2 <= len(labels) <= 7
+    assert all(0 < float(label) < 2 for label in labels)  # such as 0.5, not 5 x 10^-1
+    assert all(float(label).is_integer() for label in labels_of(axes.xaxis))
+
+
+@pytest.mark.parametrize(
+    ("step", "expected", "words"),
+    [
+        ("1h", ["12:00", "12 Jan"], "from 2024-01-11 10:00:00 to 2024-01-15 03:00:00"),
+        ("1s", ["00:04:20"], "from 2024-01-01 00:04:10 to 2024-01-01 00:05:39"),
+        ("1D", ["15 Sep"], "from 2024-09-07 00:00:00 to 2024-12-05 00:00:00"),
+    ],
+)
+def test_a_monitor_names_times_in_full(rng, step, expected, words):
+    times = pd.date_range("2024-01-01", periods=340, freq=step)
+    frame = pd.DataFrame(rng.standard_normal((340, 3)), columns=list("abc"), index=times)
+    heat = plots.monitor(mercer.ProcessMonitor(levels=False).fit(frame[:250]), frame[250:]).axes[2]
+    assert set(expected) <= set(labels_of(heat.xaxis))
+    assert heat.get_xlabel() == f"time, {words}"
+
+
 def test_a_grid_draws_each_picture_in_the_shades_of_the_first_row():
     figure = plots.image_grid({"clean": X[:5], "noisy": 9 * X[:4]}, (2, 3))
     images = [image for axes in figure.axes for image in axes.images]

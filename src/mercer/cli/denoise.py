@@ -10,9 +10,9 @@ from mercer.cli import console, methods, options, project, waiting
 from mercer.images.patches import PatchDenoiser
 from mercer.io.pictures import SUFFIXES, Pixels, is_picture, read_picture, write_picture
 
-Source = Annotated[Path, typer.Argument(metavar="IMAGE or MODEL", help="An image, or a model saved by `mercer fit`.")]
+Source = Annotated[Path, typer.Argument(metavar="IMAGE|MODEL", help="An image, or a model saved by `mercer fit`.")]
 Rows = Annotated[
-    str | None, typer.Argument(metavar="[DATA]", help="With a model: the rows, in a file, or - for standard input.")
+    str | None, typer.Argument(metavar="DATA", help="With a model: the rows, in a file, or - for standard input.")
 ]
 Out = Annotated[str, typer.Option("--out", "-o", help="File to write; for rows also - (standard output, as text).")]
 

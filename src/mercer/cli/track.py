@@ -117,7 +117,7 @@ def _draw_strip(pictures: Video, boxes: npt.NDArray[np.float64], path: Path) -> 
     numbers = np.unique(np.linspace(0, len(boxes) - 1, _SHOWN).round().astype(int))
     wanted = set(numbers.tolist())
     shown = [frame for i, frame in enumerate(islice(pictures, len(boxes))) if i in wanted]
-    track_strip(_alike(shown), boxes[numbers], numbers=numbers).savefig(path, dpi=120)
+    track_strip(_alike(shown), boxes[numbers], numbers=numbers).savefig(path, dpi=160)
     console.say(f"The picture is {path}.")
 
 

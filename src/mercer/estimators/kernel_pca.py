@@ -87,7 +87,7 @@ class KernelPCA(KernelDecomposition):
         default), none of it otherwise. "randomized" is the same iteration; it selects eigenvalues by modulus and stops
         after `iterated_power` steps if that is a number. "auto" takes the singular values of the rows ("svd") where the
         kernel is "linear", "cosine" or "wavelet" and features are few; Lanczos steps on the whole matrix ("lanczos") or
-        "dense" up to 1000 rows, and "lanczos" up to 2000 for up to 16 components of a positive kernel; "dense" where
+        "dense" up to 1000 rows, and "lanczos" up to 1800 for up to 16 components of a positive kernel; "dense" where
         more than an eighth of all components are wanted; and "krylov" otherwise.
     tol : float, default=0
         Largest residual norm ``|K' v - lambda v|``, relative to the largest eigenvalue, that "krylov" accepts. 0 means

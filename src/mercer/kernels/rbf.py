@@ -41,8 +41,8 @@ _MIN32, _LOW32, _DOWN32 = np.float32(-110.0), np.float32(-87.0), np.float32(2.0*
 
 _LOWEST_EXPONENT = -200.0  # exponents below it, which may be too large in size for float32, are replaced by it
 
-_ROWS, _COLUMNS = 512, 256  # a scratch block of 1 MiB in float64: new memory costs more than arithmetic on it
-_MANY_FEATURES = 192  # from here the symmetric product of BLAS, half the work, saves more than the larger block costs
+_ROWS, _COLUMNS = 128, 256  # a scratch block of 256 KiB in float64, which stays in the second-level cache
+_SQUARE, _MANY_FEATURES = 512, 192  # from here the symmetric product of BLAS saves more than its larger block costs
 
 
 @compiled(fastmath=_FAST, inline="always")
@@ -138,16 +138,17 @@ def rbf_block(
     short = _finish32 if dtype == np.float32 else _finish_short
     finish = _finish64 if out.dtype == np.float64 else short
     A, half_a, B, half_b = (part.astype(dtype, copy=False) for part in (A, half_a, B, half_b))
-    step = _ROWS if _is_same(A, B) and A.shape[1] >= _MANY_FEATURES else _COLUMNS
-    scratch = np.empty(min(len(A), _ROWS) * min(len(B), step), dtype)
-    for j in range(0, len(B), step):
-        columns = B[j : j + step].T
+    symmetric = A.shape[1] >= _MANY_FEATURES and _is_same(A, B)
+    high, wide = (_SQUARE, _SQUARE) if symmetric else (_ROWS, _COLUMNS)
+    scratch = np.empty(min(len(A), high) * min(len(B), wide), dtype)
+    for j in range(0, len(B), wide):
+        columns = B[j : j + wide].T
         width = columns.shape[1]
-        for i in range(0, len(A), _ROWS):
-            rows = A[i : i + _ROWS]
+        for i in range(0, len(A), high):
+            rows = A[i : i + high]
             dots = scratch[: len(rows) * width].reshape(len(rows), width)
             np.dot(rows, columns, out=dots)
-            finish(dots, half_a[i : i + _ROWS], half_b[j : j + step], out[i : i + _ROWS], j)
+            finish(dots, half_a[i : i + high], half_b[j : j + wide], out[i : i + high], j)
 
 
 def _is_same(A: Array, B: Array) -> bool:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FEW_DECADES = 100.0  # a logarithmic axis that spans less is labelled with plain numbers
+_NARROW = 5.0  # one that spans less has equal steps between its labels: of 1, 2, 3, 5 and 7 there would be too few
 INK, ACCENT, PALE = "#222222", "#1f77b4", "#bbbbbb"
 
 
@@ -33,17 +34,18 @@ def plain_axes(figure: "Figure", title: str, x: str, y: str) -> Any:
     return axes
 
 
-def logarithmic(axes: Any, *, x: bool = False, y: bool = False) -> None:
+def logarithmic(axes: Any, *, x: bool = False, y: bool = False, nonpositive: str = "clip") -> None:
     """Make axes logarithmic, with plain numbers where they span less than two decades."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     for wanted, which in ((x, "x"), (y, "y")):
         if not wanted:
             continue
-        getattr(axes, f"set_{which}scale")("log")
+        getattr(axes, f"set_{which}scale")("log", nonpositive=nonpositive)
         low, high = getattr(axes, f"get_{which}lim")()
         if high < _FEW_DECADES * low:
             axis = getattr(axes, f"{which}axis")
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            digits = (1.0, 2.0, 3.0, 5.0, 7.0) if high < 10.0 * low else (1.0, 2.0, 5.0)
+            axis.set_major_locator(MaxNLocator(5) if high < _NARROW * low else LogLocator(subs=digits))
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.set_minor_formatter(NullFormatter())

@@ -100,7 +100,8 @@ def _draw_ratios(panel: Any, steps: Array, theta: Array, smooth: Array, expected
     from matplotlib import colormaps
     from matplotlib.patheffects import withStroke
 
-    axes = plain_axes(panel, "All modes but the first decay", "step $t$", r"$|\theta_k / \theta_1|$")
+    ratio_name = r"mode $k$ relative to mode 1:  $|\theta_k / \theta_1|$"
+    axes = plain_axes(panel, "All modes but the first decay", "step $t$", ratio_name)
     modes = range(1, min(theta.shape[1], _MOST_MODES + 1))
     colours = colormaps["viridis"](np.linspace(0.1, 0.75, len(modes)))
     for k, colour in zip(modes, colours, strict=True):
@@ -110,7 +111,7 @@ def _draw_ratios(panel: Any, steps: Array, theta: Array, smooth: Array, expected
         last = np.flatnonzero(theory >= _LOWEST)[-1]
         at_edge = last == len(smooth) - 1  # then the label is beside the axes; otherwise where the line leaves them
         axes.annotate(
-            f"$k = {k + 1}$",
+            f"mode {k + 1}",
             (smooth[last], theory[last]),
             (5, -3) if at_edge else (-18, 5),
             textcoords="offset points",
@@ -123,13 +124,13 @@ def _draw_ratios(panel: Any, steps: Array, theta: Array, smooth: Array, expected
     axes.set_yscale("log")
     axes.set_ylim(_LOWEST, None)
     axes.margins(x=0)
-    _explain_lines(axes, r"$\propto e^{-(\lambda_1 - \lambda_k)\,\eta t}$")
+    _explain_lines(axes, r"differential equation: falls as $\exp(-(\lambda_1 - \lambda_k)\,\eta\,t)$")
 
 
 def _draw_lyapunov(panel: Any, steps: Array, theta: Array, smooth: Array, expected: Array) -> None:
     """Draw the Lyapunov function, with the expected one."""
     title = "The Lyapunov function decreases: the first mode stays"
-    axes = plain_axes(panel, title, "step $t$", r"$V(t) = (\theta_1^2 - 1)^2$")
+    axes = plain_axes(panel, title, "step $t$", r"Lyapunov function  $V = (\theta_1^2 - 1)^2$")
     axes.plot(steps, (theta[:, 0] ** 2 - 1.0) ** 2, color=ACCENT, linewidth=1.4)
     axes.plot(smooth, (expected[:, 0] ** 2 - 1.0) ** 2, color=INK, linewidth=1, linestyle=_DASHES)
     axes.set_ylim(0, None)

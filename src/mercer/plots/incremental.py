@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array
-from mercer.plots.canvas import ACCENT, INK, canvas, plain_axes
+from mercer.plots.canvas import ACCENT, INK, canvas, logarithmic, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,7 +85,8 @@ def distance_curves(
             low, high = np.quantile(values, (0.1, 0.9), axis=0)
             axes.fill_between(steps, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     if log:
-        axes.set_yscale("log", nonpositive="mask")
+        logarithmic(axes, y=True, nonpositive="mask")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(frameon=False, fontsize=8, labelcolor=INK)
     return figure

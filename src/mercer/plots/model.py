@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_CLASSES = 10  # colours that are easy to distinguish
+_ROOM = 0.2  # of the axis: the least height in which a text does not touch what is above and below it
 
 
 def scores(
@@ -138,22 +139,33 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     figure = canvas(figure, 5, 3)
     shares = np.asarray(estimator.explained_variance_ratio_)
     sums = np.cumsum(shares)
-    title = f"{len(shares)} components hold {sums[-1]:.0%} of the variance"
+    count = "1 component holds" if len(shares) == 1 else f"{len(shares)} components hold"
+    title = f"{count} {sums[-1]:.0%} of the variance"
     axes = plain_axes(figure, title, "component", "share of the variance")
     numbers = np.arange(1, len(shares) + 1)
     axes.fill_between(numbers, sums, color=PALE, alpha=0.4, linewidth=0)
     axes.plot(numbers, shares, "o-", markersize=3, linewidth=1, color=ACCENT)
+    middle = (len(shares) - 1) // 2
+    axes.annotate(
+        "each", (numbers[middle], shares[middle]), (4, 4), textcoords="offset points", fontsize=8, color=ACCENT
+    )
+    if len(shares) > 1:
+        _name_sum(axes, numbers[-1], shares[-1], sums[-1])
+    axes.set_ylim(0, 1)
+    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    return figure
+
+
+def _name_sum(axes: Any, x: float, share: float, total: float) -> None:
+    """Write what the grey area is: in its middle, or above it where it is too low for a text."""
+    room = total - share > _ROOM
     axes.annotate(
         "sum so far",
-        (numbers[-1], sums[-1]),
-        (-4, -4),
+        (x, (share + total) / 2 if room else total),
+        (-8, 0) if room else (0, 4),
         textcoords="offset points",
         ha="right",
-        va="top",
+        va="center" if room else "bottom",
         fontsize=8,
         color=INK,
     )
-    axes.annotate("each", (numbers[0], shares[0]), (6, 2), textcoords="offset points", fontsize=8, color=ACCENT)
-    axes.set_ylim(0, 1)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    return figure

@@ -95,6 +95,27 @@ def _chart(axes: Any, verdicts: Any, values: Array, name: str) -> None:
     axes.margins(x=0.0)
 
 
+def _name_times(axes: Any, time: Any) -> None:
+    """Write hours as 14:00 and days as 03 May, and the first and the last time with their dates below."""
+    if time.dtype.kind != "M":
+        axes.set_xlabel("row", fontsize=9)
+        return
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=5, maxticks=10)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        ConciseDateFormatter(
+            locator,
+            formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S.%f"],
+            zero_formats=["", "%b %Y", "%d %b", "%d %b", "%H:%M", "%H:%M:%S"],
+            show_offset=False,
+        )
+    )
+    first, last = (str(np.datetime64(one, "s")).replace("T", " ") for one in (time[0], time[-1]))
+    axes.set_xlabel(f"time, from {first} to {last}", fontsize=9)
+
+
 def _heat_map(figure: Any, axes: Any, time: Any, monitor: Any, X: Any) -> None:
     """Draw the contributions of the variables over time."""
     values = monitor.contributions(X)
@@ -104,5 +125,5 @@ def _heat_map(figure: Any, axes: Any, time: Any, monitor: Any, X: Any) -> None:
     axes.set_yticks(np.arange(len(shown)), [str(names[i]) for i in shown], fontsize=7)
     axes.invert_yaxis()
     axes.tick_params(axis="x", labelsize=8)
-    axes.set_xlabel("time" if time.dtype.kind == "M" else "row", fontsize=9)
+    _name_times(axes, time)
     figure.colorbar(image, ax=axes, pad=0.01).set_label("contribution", fontsize=8)

@@ -21,7 +21,7 @@ def track_strip(
     truth: npt.ArrayLike | None = None,  # (n, 4)
     *,
     count: int = 12,
-    columns: int = 6,
+    columns: int = 4,
     numbers: npt.ArrayLike | None = None,  # (n,)
     figure: "Figure | None" = None,
 ) -> "Figure":
@@ -39,7 +39,7 @@ def track_strip(
         The true boxes; rows with NaN are not drawn. None: not known.
     count : int, default=12
         The number of frames to draw.
-    columns : int, default=6
+    columns : int, default=4
         The number of frames beside each other.
     numbers : array-like of shape (n_frames,) or None, default=None
         The numbers of the frames, for their titles. None: 0, 1, 2 and so on.
@@ -79,13 +79,13 @@ def track_strip(
     titles = np.arange(len(pictures)) if numbers is None else np.asarray(numbers)
     columns = min(columns, len(shown))
     lines = -(-len(shown) // columns)
-    height = 2.0 * pictures.shape[1] / pictures.shape[2] + 0.25
+    height = 2.0 * pictures.shape[1] / pictures.shape[2] + 0.3
     figure = canvas(figure, 2.0 * columns, height * lines)
     for axes in (grid := figure.subplots(lines, columns, squeeze=False)).flat:
         axes.set_axis_off()
     for axes, i in zip(grid.flat, shown, strict=False):
         axes.imshow(pictures[i], cmap="gray")
-        axes.set_title(f"frame {titles[i]}", loc="left", fontsize=8, color=INK, pad=2)
+        axes.set_title(f"frame {titles[i]}", loc="left", fontsize=12, color=INK, pad=3)
         if real is not None and np.isfinite(real[i]).all():
             _outline(axes, real[i], _TRUE, "--")
         _outline(axes, found[i], _FOUND, "-")
@@ -97,7 +97,7 @@ def _outline(axes: Any, box: npt.NDArray[np.float64], color: str, style: str) ->
     x, y, w, h = box
     x, y = x - 0.5, y - 0.5  # an image is drawn with the centre of pixel (0, 0) at the origin
     across, down = [x, x + w, x + w, x, x], [y, y, y + h, y + h, y]
-    axes.plot(across, down, style, color=color, linewidth=1.4, scalex=False, scaley=False)
+    axes.plot(across, down, style, color=color, linewidth=1.8, scalex=False, scaley=False)
 
 
 def roc_curves(
