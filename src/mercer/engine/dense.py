@@ -14,7 +14,7 @@ _PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
 _SEARCH_STEPS = 12  # and those that find a large one
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
-_TRIDIAGONAL_ROWS = 500  # for more, LAPACK's own driver for some pairs is as fast, and takes less memory
+_TRIDIAGONAL_ROWS = 900  # for more, LAPACK's own driver for some pairs is as fast, and takes less memory
 
 
 def leading_pairs(K: Array, n_pairs: int) -> tuple[Array, Array]:
