@@ -30,7 +30,7 @@ def pairs_and_lowest(K: Array, n_pairs: int, *, lowest: bool = True) -> tuple[Ar
     """
     n = len(K)
     if n_pairs * _ALL_SHARE >= n:
-        values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+        values, vectors = eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
         least = float(values.min(initial=np.inf))
         return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs], least
     if n <= _TRIDIAGONAL_ROWS:
@@ -51,7 +51,7 @@ def _subset(K: Array, n_pairs: int) -> tuple[Array, Array]:
             return values[::-1], vectors[:, ::-1]
     except LinAlgError:
         pass
-    values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+    values, vectors = eigh(K.T, driver="evd", overwrite_a=True, check_finite=False)
     return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs]
 
 
