@@ -66,7 +66,7 @@ class _Basis:
         self.diagonal[size - 1], self.beside[size - 1] = inside[-1] + again[-1], norm
         if norm <= _INVARIANT * dnrm2(inside):
             return False
-        np.multiply(product, 1.0 / norm, out=self.Q[size])
+        np.divide(product, norm, out=self.Q[size])  # 1 / norm could overflow
         return True
 
 
