@@ -103,7 +103,7 @@ def test_every_way_back_of_the_table_works(rng):
     methods = re.findall(r'"(\w+)"', row)
     assert set(methods) == {"auto", "mika", "kwok", "gradient", "exact", "ridge"}
     assert 'with `fit_inverse_transform=True` `"ridge"`' in row
-    assert 'for the linear kernel `"exact"`' in row
+    assert 'for linear and wavelet kernels `"exact"`' in row
     for method in methods:
         more = {"fit_inverse_transform": True} if method == "ridge" else {}
         kernel = "linear" if method == "exact" else "rbf"

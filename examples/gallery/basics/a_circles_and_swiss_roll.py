@@ -8,7 +8,7 @@ sets on which that makes a difference.
 
 # %%
 # Two rings. No straight line separates them, so the best that PCA can do is to turn the picture. The first component
-# of `mercer.KernelPCA` with a Gaussian kernel tells the inner ring from the outer one.
+# of `mercer.KernelPCA` with a Gaussian kernel (of this width) tells the inner ring from the outer one.
 import warnings
 
 import matplotlib.pyplot as plt

@@ -55,7 +55,7 @@ def _of_drift(monitor: Any) -> list[str]:
     """Return how the monitor adapts, and whether its model still fits."""
     found = []
     if monitor.adapt:
-        found.append(f"Adaption: model and limits follow the last {monitor.window_:,} rows without alarms.")
+        found.append(f"Adaptation: model and limits follow the last {monitor.window_:,} rows without alarms.")
     if monitor.drift_since_ is not None:
         now = "the model no longer fits" if monitor.drift_ >= SIGNAL else "the model did not fit for a while"
         found.append(f"Drift: {now} (evidence {monitor.drift_:,.0f}), first noticed at row {monitor.drift_since_:,}.")
