@@ -58,7 +58,8 @@ def _opening(found: dict[tuple[str, str], Found], old: OldPage) -> Iterator[str]
     )
     yield (
         "```\n# the papers; all their figures are then in build/reproduced/summary.html\n"
-        "python -m papers -o build/reproduced\n# the benchmarks; --list shows their names, --all runs the long ones too\n"
+        "python -m papers -o build/reproduced\n"
+        "# the benchmarks; --list shows their names, --all runs the long ones too\n"
         "python -m benchmarks\n# this page from what was run; all else stays as it is\n"
         "python -m benchmarks.results_page\n```\n"
     )
