@@ -289,6 +289,22 @@ def test_rows_of_enormous_size(iris, kernel, two):
     assert_exact_or_warned(X, 3, 0, distance=0.15, **LIMITS[kernel])
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e100, 1e150])
+@pytest.mark.parametrize("way", ["all rows", "landmarks", "stream"])
+def test_rows_whose_kernel_values_cannot_be_squared_are_refused(iris, scale, way):
+    model = HebbianKernelPCA(2, kernel="linear", landmarks=None if way == "all rows" else 20, random_state=0)
+    with pytest.raises(ValueError, match=r"largest kernel value .* Scale the rows"):
+        (model.partial_fit if way == "stream" else model.fit)(scale * iris)
+
+
+def test_a_stream_accepts_tiny_rows_among_others_and_refuses_enormous_ones(iris):
+    model = HebbianKernelPCA(2, kernel="linear", landmarks=20, random_state=0).partial_fit(iris)
+    model.partial_fit(1e-100 * iris[:3])
+    with pytest.raises(ValueError, match="largest kernel value"):
+        model.partial_fit(1e100 * iris[:3])
+    assert model.n_samples_seen_ == len(iris) + 3
+
+
 def test_more_components_than_rows_are_cut_with_a_warning_that_names_the_caller(iris):
     with pytest.warns(UserWarning, match="n_components=9, but the data allow only 4"):
         model = HebbianKernelPCA(9, random_state=0).fit(iris[::40])

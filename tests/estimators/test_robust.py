@@ -255,7 +255,8 @@ def test_spherical_components_are_those_of_rows_of_length_one(rng):
 def test_rows_far_out_stand_out_and_concentration_leaves_them(rng):
     _, C, bad = with_outliers(rng, 0.3)
     space = FeatureRows(C)
-    far = outlyingness(space, np.random.default_rng(0))
+    lengths = np.sqrt(space.distances(np.full(space.n, 1 / space.n)))
+    far = outlyingness(space, lengths, np.random.default_rng(0))
     assert set(np.argsort(far)[-60:]) == set(bad)
     z = concentrate(space, far, 2)
     assert set(np.argsort(z)[-60:]) == set(bad)
@@ -466,3 +467,23 @@ def test_weights_are_drawn_row_by_row(rng):
     assert len(plots.sample_weights(model.weights_).axes[0].lines) == 1
     with pytest.raises(ValueError, match="60 rows"):
         plots.sample_weights(model, marks[:5])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("size", [1e5, 1e9, 1e12, 1e20, 1e36])
+def test_one_cell_of_any_size_is_ignored(kernel, size):
+    X = np.random.default_rng(0).normal(size=(300, 4)) * [3, 2, 1, 1]
+    expected = RobustKernelPCA(2, kernel=kernel).fit(np.delete(X, 7, axis=0))
+    X[7, 2] = size  # such as a value that stands for a missing one
+    model = RobustKernelPCA(2, kernel=kernel).fit(X)
+    assert model.weights_[7] < 1e-3
+    assert_allclose(model.explained_variance_, expected.explained_variance_, rtol=0.02)
+
+
+def test_a_fifth_of_the_rows_with_enormous_cells_is_ignored():
+    X = np.random.default_rng(0).normal(size=(300, 4)) * [3, 2, 1, 1]
+    expected = RobustKernelPCA(2, kernel="linear").fit(X[60:])
+    X[:60, 2] = 1e9
+    model = RobustKernelPCA(2, kernel="linear").fit(X)
+    assert model.weights_[:60].max() < 1e-3
+    assert_allclose(model.explained_variance_, expected.explained_variance_, rtol=0.02)

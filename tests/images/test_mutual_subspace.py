@@ -359,3 +359,12 @@ def test_sets_of_few_images_need_no_warning(estimator):
         found = model.similarity([rows[:1] for rows in sets])
     assert_allclose(np.diag(found), 1.0)  # an image lies in the subspace of its own set
     assert (found[[0, 1], [1, 0]] < 0.995).all()
+
+
+@pytest.mark.parametrize("labels", [[("anna", 1), ("bob", 2)], [1, "unknown"], ["anna", "bob"], [3, 5]])
+def test_labels_come_back_as_they_were_given(labels, rng):
+    sets = [rng.normal(size=(20, 16)), rng.normal(size=(20, 16)) + np.arange(16)]
+    model = KernelMutualSubspace(threshold=0.5).fit(sets, labels)
+    assert model.classes_.shape == model.predict(sets).shape == (2,)
+    assert model.predict(sets).tolist() == labels
+    assert model.verify(sets, model.predict(sets)).all()

@@ -1,6 +1,7 @@
 """An object followed through frames: patches against a textbook twin, scenes made up and real, and bad input."""
 
 import csv
+import pickle
 import re
 
 import numpy as np
@@ -22,6 +23,7 @@ from mercer.images.appearance import central_weights, default_model, strangeness
 from mercer.images.confidence import residual_p_value
 from mercer.images.motion import Field, MotionPrior
 from mercer.images.search import near_rounds
+from mercer.images.tracked_box import TrackedBox
 from mercer.images.warp import corners, sample_boxes
 from textbook import tracking as naive
 
@@ -543,3 +545,9 @@ def test_a_tracker_that_draws_from_another_kind_of_generator_is_not_saved(tmp_pa
     tracker = AppearanceTracker(random_state=other).start(frames[0], boxes[0])
     with pytest.raises(NotSaveableError, match="draws from PCG64"):
         tracker.save(tmp_path / "tracker")
+
+
+def test_a_lost_box_stays_lost_when_it_is_sent_to_another_process():
+    box = pickle.loads(pickle.dumps(TrackedBox.of([1, 2, 3, 4], lost=True, p_value=1e-9)))
+    assert_array_equal(box, [1, 2, 3, 4])
+    assert (box.lost, box.p_value) == (True, 1e-9)

@@ -22,6 +22,7 @@ from mercer.estimators.validation import (
     StrOptions,
     check_rows,
     check_square,
+    check_squares,
     generator,
     validated,
 )
@@ -295,8 +296,8 @@ class HebbianKernelPCA(KernelDecomposition):
         Raises
         ------
         ValueError
-            If X contains NaN or infinity, if a precomputed kernel matrix is not square or is used with landmarks, or if
-            `init` or `landmarks` has the wrong shape.
+            If X contains NaN or infinity, if a precomputed kernel matrix is not square or is used with landmarks, if
+            `init` or `landmarks` has the wrong shape, or if kernel values are above 1e140 or all below 1e-140.
 
         Warns
         -----
@@ -310,6 +311,7 @@ class HebbianKernelPCA(KernelDecomposition):
         if self._precomputed:
             X = check_square(X)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
+        check_squares(np.diag(X) if self._precomputed else kernel.diagonal(X))
         before, self._learning = self._learning.run, replace(self._learning, run=None, pending=None)
         if self.landmarks is None:
             self._fit_all_rows(kernel, X, rng)
@@ -416,8 +418,8 @@ class HebbianKernelPCA(KernelDecomposition):
         Raises
         ------
         ValueError
-            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
-            `init` or `landmarks` has the wrong shape.
+            If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, if
+            `init` or `landmarks` has the wrong shape, or if kernel values are above 1e140 or all below 1e-140.
 
         Warns
         -----
@@ -430,6 +432,8 @@ class HebbianKernelPCA(KernelDecomposition):
         X = check_rows(self, X, reset=first)
         if first:
             self._learning, self.n_iter_, self.history_ = LandmarkLearning(), 1, {}
+        else:
+            check_squares(self.expansion_.kernel.diagonal(X), least=0.0)  # others were larger
         self._learning, options = replace(self._learning), self._landmark_options()
         step = self._open_stream(X, options) if self._learning.run is None else self._learning.learn(X, options)
         if step is not None and self._learning.run is not None:
@@ -444,6 +448,7 @@ class HebbianKernelPCA(KernelDecomposition):
         else:
             rows = X if learning.pending is None else stack_rows(learning.pending, X)
             kernel = self._make_kernel(rows)  # gamma="median" of all rows so far
+            check_squares(kernel.diagonal(rows))
             if n_rows(rows) < options.rows_to_wait_for:
                 learning.pending = X.copy() if learning.pending is None else rows
                 self._solve_exactly(kernel, learning.pending, options.count(n_rows(rows)))

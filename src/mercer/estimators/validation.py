@@ -35,6 +35,7 @@ COMPONENTS: list[Any] = [
 ]
 
 MOST_COMPONENTS = 10
+_SQUARES = (1e-140, 1e140)  # kernel values whose squares can be added up for any number of rows
 """How many components are computed, at most, where n_components=None."""
 
 __all__ = [
@@ -153,6 +154,17 @@ def check_diagonal(diagonal: Any, n: int) -> Array:
     if values.shape != (n,) or not np.isfinite(values).all():
         raise ValueError(f"diagonal must hold k(x, x), one finite number for each of the {n} rows; got {values.shape}.")
     return values
+
+
+def check_squares(diagonal: Array, *, least: float = _SQUARES[0]) -> None:
+    """Say so where kernel values k(x, x) are so large or small that sums of their squares have no float64 number."""
+    largest = float(np.abs(diagonal).max(initial=0.0))
+    if largest and not least <= largest <= _SQUARES[1]:
+        raise ValueError(
+            f"The largest kernel value k(x, x) is {largest:.1e}. Learning row by row needs values between "
+            f"{_SQUARES[0]:.0e} and {_SQUARES[1]:.0e}, because it computes their squares. Scale the rows, for example "
+            "with sklearn.preprocessing.StandardScaler."
+        )
 
 
 def generator(random_state: Any) -> np.random.RandomState:

@@ -234,7 +234,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
     def classes_(self) -> Labels:
         """Labels, in the order of the columns of `similarity`."""
         self._check_fitted()
-        return np.array(list(self.references_))
+        return _as_labels(list(self.references_))
 
     def similarity(self, sets: Sequence[Any]) -> Array:
         """Return how similar each set is to each reference.
@@ -495,3 +495,11 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
             n_features = rows.shape[1]
             found.append(unit_rows(rows) if self.normalize else rows)
         return found
+
+
+def _as_labels(names: list[Any]) -> Labels:
+    """Return labels as a vector; of objects where an ordinary array would change them (tuples, numbers and texts)."""
+    found = np.array(names) if len({type(name) for name in names}) == 1 else np.empty(0)
+    if found.ndim == 1 and found.tolist() == names:
+        return found
+    return np.fromiter(names, object, len(names))

@@ -51,3 +51,6 @@ class TrackedBox(np.ndarray):
 
     def __array_finalize__(self, other: Any) -> None:
         self.lost, self.p_value = getattr(other, "lost", False), getattr(other, "p_value", 1.0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TrackedBox.of, (np.asarray(self), self.lost, self.p_value)

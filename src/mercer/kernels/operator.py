@@ -205,8 +205,9 @@ class CentredOperator(_CentredMatrix):
 
     @property
     def largest_entry(self) -> float:
-        """Return max |k(x, x)|, the scale against which rounding counts."""
-        return float(np.abs(self._raw_diagonal).max(initial=0.0))
+        """Return max s^2 |k(x, x)|, the scale against which rounding counts; rows that are scaled to zero do not."""
+        own = np.abs(self._raw_diagonal)
+        return float((own if self._scale is None else own * self._scale**2).max(initial=0.0))
 
     def matmul(self, V: Array) -> Array:
         """Return K' V for V of shape (n, b), in float64."""

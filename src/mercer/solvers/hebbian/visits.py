@@ -71,8 +71,11 @@ class VisitTiles:
     def rows_that_count(self) -> float:
         """Return the effective number of rows: n if all are equally long, near 1 if one is far longer than the rest."""
         squares = self.diagonal()
-        quartic = float(squares @ squares)
-        return self.trace**2 / quartic if quartic > 0 else float(self.shape[0])
+        largest = float(np.abs(squares).max(initial=0.0))
+        if largest == 0:
+            return float(self.shape[0])
+        squares = squares / largest  # so that nothing overflows
+        return float(squares.sum() ** 2 / (squares @ squares))
 
     def diagonal(self) -> Array:
         """Return the diagonal of K'."""

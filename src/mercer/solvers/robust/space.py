@@ -25,6 +25,7 @@ _BLOCK = 8  # vectors of the Krylov block, at least
 _RESIDUAL = 1e-9  # relative residual of eigenvectors; eigenvalues are then exact to rounding
 _STEPS = 200
 _ROUNDING = 100.0  # residuals below this many units of the last place of k(x, x) count as zero
+_FAR = 1e4  # times the median of k(x, x): rows with more are outliers, whose rounding does not matter
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Subspace:
 
 
 def half_residual(norms: Array, explained: Array) -> Array:
-    """Return 1/2 max(0, |phi - mean|^2 - |projection|^2)."""
-    return np.asarray(0.5 * np.maximum(norms - explained, 0.0))
+    """Return 1/2 (|phi - mean|^2 - |projection|^2); a negative difference is an error, and counts by its size."""
+    return np.asarray(0.5 * np.abs(norms - explained))
 
 
 class RowSpace(Protocol):
@@ -95,7 +96,7 @@ class KernelRows:
     @property
     def noise(self) -> float:
         """Return the size of residuals that are rounding."""
-        return _ROUNDING * float(np.finfo(self.source.dtype).eps) * float(np.abs(self._diagonal).max(initial=0.0))
+        return _ROUNDING * float(np.finfo(self.source.dtype).eps) * _usual_largest(np.abs(self._diagonal))
 
     def _operator(self, weights: Array, scale: Array | None = None) -> CentredOperator:
         return CentredOperator(self.source, self._diagonal, weights=weights, scale=scale, center=self.center)
@@ -192,10 +193,14 @@ class FeatureRows:
         return row_slices(self.n, 8 * max(self.q, 1))
 
     @cached_property
+    def _squares(self) -> Array:
+        """Return the squared lengths of all rows, (n,)."""
+        return np.concatenate([(self.F[rows] ** 2).sum(axis=1) for rows in self._chunks()] or [np.zeros(0)])
+
+    @property
     def noise(self) -> float:
         """Return the size of residuals that are rounding."""
-        largest = max((float((self.F[rows] ** 2).sum(axis=1).max()) for rows in self._chunks()), default=0.0)
-        return _ROUNDING * float(np.finfo(np.float64).eps) * largest
+        return _ROUNDING * float(np.finfo(np.float64).eps) * _usual_largest(self._squares)
 
     def _mean(self, weights: Array) -> Array:
         if not self.center:
@@ -235,7 +240,7 @@ class FeatureRows:
         with one_blas_thread():
             values, vectors = np.linalg.eigh(covariance)
         values, vectors = values[::-1][:r], orient(vectors[:, ::-1][:, :r])
-        limit = rounding_noise(self.n, self.noise / (_ROUNDING * float(np.finfo(np.float64).eps)), np.float64)
+        limit = rounding_noise(self.n, float((scale**2 * self._squares).max(initial=0.0)), np.float64)
         values = clean_eigenvalues(values, 0.0, limit, thresholds(np.float64))
         W = np.ascontiguousarray(np.where(values > 0, vectors, 0.0).T)
         norms = self._norms(mean)
@@ -253,6 +258,13 @@ class FeatureRows:
 def weighted_subspace(space: RowSpace, w: Array, r: int, last: Subspace | None = None) -> Subspace:
     """Return weighted kernel PCA [huang2011, eqs. 21, 22]; only the ratios of the weights w >= 0 count."""
     return space.subspace(w / w.sum(), np.sqrt(w / w.mean()), r, last)
+
+
+def _usual_largest(squares: Array) -> float:
+    """Return the largest squared length of a row; rows that are far longer than most do not count."""
+    largest = float(squares.max(initial=0.0))
+    typical = float(np.median(squares)) if len(squares) else 0.0
+    return min(largest, _FAR * typical) if typical > 0 else largest
 
 
 def _given_residual(norms: Array, scores: Array, gram: Array) -> Array:

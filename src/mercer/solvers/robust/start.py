@@ -52,15 +52,18 @@ def spherical(space: RowSpace, r: int, centre: Array) -> Array:
     return space.subspace(centre, scale / float(np.median(scale)), r).z
 
 
-def outlyingness(space: RowSpace, rng: np.random.Generator) -> Array:
-    """Return the outlyingness of each row, (n,): its largest deviation over many directions."""
-    n, worst = space.n, np.zeros(space.n)
+def outlyingness(space: RowSpace, lengths: Array, rng: np.random.Generator) -> Array:
+    """Return the outlyingness of each row, (n,): its largest deviation over many directions.
+
+    `lengths` are distances from a centre. Directions in which most rows deviate only by rounding tell nothing.
+    """
+    n, worst, usual = space.n, np.zeros(space.n), float(np.median(lengths))
     pairs = rng.integers(n, size=(2, _DIRECTIONS))
     for first in range(0, _DIRECTIONS, _DIRECTIONS_AT_ONCE):
         I, J = pairs[:, first : first + _DIRECTIONS_AT_ONCE]
         P = np.abs(_from_middle(space.along(I, J), space.center))
-        deviation, largest = np.median(P, axis=0), P.max(axis=0)
-        useful = deviation > 1e-12 * largest
+        deviation = np.median(P, axis=0)
+        useful = deviation > 1e-12 * usual * (lengths[I] + lengths[J])
         if useful.any():
             worst = np.maximum(worst, (P[:, useful] / deviation[useful]).max(axis=1))
     return worst
@@ -93,8 +96,9 @@ def robust_residuals(space: RowSpace, r: int) -> Array:
     outliers get a component of their own, and their zero residuals make that sum small.
     """
     centre = geometric_median(space)
-    out = outlyingness(space, np.random.default_rng(0))
-    starts = [spherical(space, r, centre), space.distances(centre), out]
+    squares = space.distances(centre)
+    out = outlyingness(space, np.sqrt(squares), np.random.default_rng(0))
+    starts = [spherical(space, r, centre), squares, out]
     judges = np.argsort(out, kind="stable")[: (space.n + 1) // 2]
     return min((concentrate(space, start, r) for start in starts), key=lambda z: float(z[judges].sum()))
 
