@@ -5,6 +5,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from distributed import Client, LocalCluster
 
@@ -90,7 +91,7 @@ def test_a_window_is_refused():
 
 
 def test_clients_that_cannot_work(client, monkeypatch):
-    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty, Client(empty) as idle:
+    with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as empty, Client(empty) as idle:
         monkeypatch.setattr(WORK, "patience", 0.2)
         with pytest.raises(ClusterError, match="no workers"):
             fit(LandmarkKernelPCA, X, client=idle)
@@ -103,6 +104,20 @@ def test_clients_that_cannot_work(client, monkeypatch):
     monkeypatch.setattr(WORK, "connect", 0.3)
     with pytest.raises(ClusterError, match="No scheduler answers at"):
         cluster.connected("tcp://127.0.0.1:9", None)
+
+
+def listening():
+    """The addresses at which this process and those that it started wait for others."""
+    here = psutil.Process()
+    found = [one for process in (here, *here.children(recursive=True)) for one in process.net_connections("inet")]
+    return {tuple(one.laddr) for one in found if one.status == psutil.CONN_LISTEN}
+
+
+def test_a_cluster_on_this_machine_is_closed_to_other_machines():
+    before = listening()
+    client = cluster.connected(None, 1)
+    with client.cluster, client:
+        assert {host for host, _ in listening() - before} == {"127.0.0.1"}
 
 
 def test_workers_with_another_version_are_named(client, monkeypatch):

@@ -6,13 +6,17 @@ import subprocess
 import sys
 import textwrap
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 
 import mercer
-from mercer.dask import IncrementalKernelPCA, KernelOutlierDetector, OnlineRobustKernelPCA
+from mercer.dask import IncrementalKernelPCA, KernelOutlierDetector, LandmarkKernelPCA, OnlineRobustKernelPCA
+from mercer.dask.cluster import Here
+from mercer.dask.compared_rows import check_same_rows
 from mercer.dask.merged_models import Levels, ModelFolder
+from mercer.dask.partitions import partitions_of
 from mercer.dask.settings import WORK
 from mercer.io.persist import save
 
@@ -20,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("no_cluster")
 KINDS = {
     "incremental": (IncrementalKernelPCA, {"n_components": 2, "gamma": "median", "rank": 8}),
     "robust": (OnlineRobustKernelPCA, {"n_components": 2, "gamma": "median", "landmarks": 15}),
+    "landmark": (LandmarkKernelPCA, {"n_components": 2, "gamma": "median", "landmarks": 15}),
     "detector": (KernelOutlierDetector, {"alpha": 0.05}),
 }
 
@@ -29,8 +34,12 @@ def small_groups(monkeypatch):
     monkeypatch.setattr(WORK, "group", 2)
 
 
+def values():
+    return np.random.default_rng(3).normal(size=(1100, 3)) * [3, 2, 1]
+
+
 def rows():
-    return da.from_array(np.random.default_rng(3).normal(size=(1100, 3)) * [3, 2, 1], chunks=(100, 3))
+    return da.from_array(values(), chunks=(100, 3))
 
 
 def results(model):
@@ -82,18 +91,105 @@ def test_a_fit_goes_on_where_it_stopped(kind, stage, step, tmp_path):
     np.testing.assert_allclose(results(model), results(whole), atol=1e-10)  # files may have another order of memory
 
 
+def fit_until_stopped(kind, path, X):
+    """Fit to the first two partitions, and leave the checkpoint."""
+    cls, params = KINDS[kind]
+    model = cls(**params, checkpoint=path)
+    model.observers = stopping("folds learned" if kind == "detector" else "partitions learned", 2, stop)
+    with pytest.raises(StoppedError):
+        model.fit(X)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_checkpoint_of_another_fit_is_refused(kind, tmp_path):
     cls, params = KINDS[kind]
-    model = cls(**params, checkpoint=tmp_path / "kept")
-    model.observers = stopping("folds learned" if kind == "detector" else "partitions learned", 2, stop)
-    with pytest.raises(StoppedError):
-        model.fit(rows())
+    fit_until_stopped(kind, tmp_path / "kept", rows())
     other = "statistic" if kind == "detector" else "n_components"
     with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
         cls(**{**params, other: "spe" if kind == "detector" else 3}, checkpoint=tmp_path / "kept").fit(rows())
     with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
         cls(**params, checkpoint=tmp_path / "kept").fit(rows()[:700])
+
+
+OTHER = {
+    "all rows": lambda X: X * 5 + 50,
+    "one cell of the last partition": lambda X: np.vstack([X[:-1], np.add(X[-1:], [0, 0, 1e-9])]),
+    "type": lambda X: X.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("change", OTHER)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_checkpoint_of_other_rows_is_refused_and_kept(kind, change, tmp_path):
+    """Also where parameters, partitions and their sizes are the same."""
+    cls, params = KINDS[kind]
+    path = tmp_path / "kept"
+    fit_until_stopped(kind, path, rows())
+    others = da.from_array(OTHER[change](values()), chunks=(100, 3))
+    with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
+        cls(**params, checkpoint=path).fit(others)
+    assert cls(**params, checkpoint=path).fit(rows()).n_features_in_ == 3
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_three_partitions_with_rows_are_compared_when_a_fit_goes_on(kind, tmp_path):
+    cls, params = KINDS[kind]
+    path, read = tmp_path / "kept", []
+    sizes = [0, 0, 0, 0, *[100] * 9, 0]
+    edges = np.cumsum([0, *sizes])
+
+    def pieces(X):
+        def piece(i):
+            read.append(i)
+            return X[edges[i] : edges[i + 1]]
+
+        return [dask.delayed(piece)(i) for i in range(len(sizes))]
+
+    fit_until_stopped(kind, path, pieces(values()))
+    read.clear()
+    with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
+        cls(**params, checkpoint=path).fit(pieces(values() + 1))
+    assert read == [4, 8, 12]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_to_rows_that_are_drawn_anew_each_time_does_not_go_on(kind, tmp_path):
+    cls, params = KINDS[kind]
+    draws = [dask.delayed(lambda: np.random.default_rng().normal(size=(100, 3)), pure=False)() for _ in range(11)]
+    fit_until_stopped(kind, tmp_path / "kept", draws)
+    with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
+        cls(**params, checkpoint=tmp_path / "kept").fit(draws)
+
+
+def test_a_cluster_goes_on_with_a_fit_of_threads(client, tmp_path):
+    """Rows with the same values are the same rows, wherever and however they are read."""
+    cls, params = KINDS["landmark"]
+    path, steps = tmp_path / "kept", []
+    fit_until_stopped("landmark", path, rows())
+    model = cls(**params, client=client, checkpoint=path)
+    model.observers = (lambda event: steps.append(event.stage),)
+    model.fit([dask.delayed(np.asfortranarray)(values()[i : i + 100]) for i in range(0, 1100, 100)])
+    assert set(steps) == {"partitions learned"}
+    assert model.n_samples_seen_ == 1100
+
+
+def test_a_checkpoint_that_tells_nothing_of_its_rows_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
+        check_same_rows(Here(), partitions_of(rows(), 1), {}, tmp_path / "kept")
+
+
+def test_models_with_unknown_parameters_are_not_used(tmp_path):
+    """If the file with the parameters of all partitions is lost, nothing tells of which rows the models are."""
+    cls, params = KINDS["incremental"]
+    path, steps = tmp_path / "kept", []
+    fit_until_stopped("incremental", path, rows())
+    (path / "settled").write_bytes(b"damaged")
+    model = cls(**params, checkpoint=path)
+    model.observers = (lambda event: steps.append((event.stage, event.step)),)
+    model.fit(rows() + 7.0)
+    assert ("partitions learned", 2) in steps
+    assert model.n_samples_seen_ == 1100
 
 
 def test_parts_of_a_merged_model_may_be_left_when_a_process_ends(tmp_path):

@@ -10,9 +10,11 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from distributed.comm.core import CommClosedError
 
 import mercer
 from mercer.dask import KernelPCA, LandmarkKernelPCA
+from mercer.dask.cluster import Workers
 from mercer.dask.settings import WORK
 from mercer.errors import ClusterError
 
@@ -106,16 +108,65 @@ def test_if_all_workers_are_gone_an_error_says_so_and_the_passes_are_kept(tmp_pa
     np.testing.assert_allclose(again.eigenvalues_, mercer.KernelPCA(**SETTINGS).fit(rows()).eigenvalues_, rtol=1e-10)
 
 
-def test_a_scheduler_that_is_gone_is_an_error(monkeypatch):
+def exact_fit(client):
+    return KernelPCA(**SETTINGS, client=client), rows(), "krylov"
+
+
+def fit_of_partitions(client):
+    tasks = [dask.delayed(piece)(i) for i in range(20)]
+    return LandmarkKernelPCA(**SETTINGS, landmarks=40, client=client), tasks, "partitions learned"
+
+
+def fit_of_stream(client):
+    chunks = (piece(i) for i in range(20))
+    return LandmarkKernelPCA(**SETTINGS, landmarks=40, client=client), chunks, "rows learned"
+
+
+@pytest.mark.parametrize("fit", [exact_fit, fit_of_partitions, fit_of_stream])
+@pytest.mark.parametrize("known", [True, False], ids=["the client has the cluster", "the client has its address"])
+def test_a_scheduler_that_is_gone_is_an_error(fit, known, monkeypatch):
     monkeypatch.setattr(WORK, "patience", 1.0)
+    monkeypatch.setattr(WORK, "group", 2)
     given = {"n_workers": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    cluster = LocalCluster(processes=False, **given)
-    client = Client(cluster, set_as_default=False, timeout=2)
-    model = KernelPCA(**SETTINGS, client=client)
-    model.observers = (lambda event: cluster.close() if event.stage == "krylov" and event.step == 2 else None,)
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ClusterError):
-        model.fit(rows())
+    cluster = LocalCluster(processes=False, protocol="tcp", **given)
+    client = Client(cluster if known else cluster.scheduler_address, set_as_default=False, timeout=2)
+    model, X, stage = fit(client)
+    model.observers = (lambda event: cluster.close() if event.stage == stage and event.step >= 2 else None,)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(ClusterError, match="The scheduler of the cluster does not answer any more"),
+    ):
+        model.fit(X)
     client.close()
+
+
+def test_a_scheduler_that_ends_while_a_result_is_fetched_is_an_error(monkeypatch):
+    given = {"n_workers": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    cluster = LocalCluster(processes=False, protocol="tcp", **given)
+    client = Client(cluster.scheduler_address, set_as_default=False, timeout=2)
+
+    def lost(futures):
+        cluster.close()
+        raise CommClosedError("ConnectionPool.gather")
+
+    monkeypatch.setattr(client, "gather", lost)
+    with pytest.raises(ClusterError, match="The scheduler of the cluster does not answer any more"):
+        Workers(client).value(client.submit(int))
+    client.close()
+
+
+def test_a_scheduler_that_was_lost_between_two_passes_is_an_error():
+    """Dask closes the client when its scheduler has been away for a while."""
+    with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        client = Client(cluster, set_as_default=False)
+        client.close()
+        with pytest.raises(ClusterError, match="The scheduler of the cluster does not answer any more"):
+            list(Workers(client).results([dask.delayed(int)()]))
+
+
+def test_a_file_that_a_task_cannot_read_is_named(client, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no-such-file"):
+        Workers(client).value(client.submit(open, tmp_path / "no-such-file"))
 
 
 def test_workers_forget_tiles_when_a_fit_has_ended(processes):

@@ -55,16 +55,17 @@ def start_folder(folder: Path, identity: str) -> None:
     head = folder / "fit.json"
     if head.exists():
         if json.loads(head.read_text()).get("identity") != identity:
-            raise _other_fit(folder)
+            raise other_fit(folder)
         return
     folder.mkdir(parents=True, exist_ok=True)
     if any(not path.name.startswith(".mercer-") for path in folder.iterdir()):
-        raise _other_fit(folder)
+        raise other_fit(folder)
     with whole_file(head) as file:
         file.write(json.dumps({"identity": identity}).encode())
 
 
-def _other_fit(path: Path) -> ValueError:
+def other_fit(path: Path) -> ValueError:
+    """Return the error for a checkpoint of another fit."""
     return ValueError(
         f"The checkpoint {path} belongs to a fit with other rows or parameters. Give another path, or delete it."
     )
@@ -129,7 +130,7 @@ def read_checked(path: Path, identity: str) -> tuple[dict[str, Any], dict[str, A
     """Return the header and the arrays of a checkpoint; fail if it belongs to another fit."""
     header, arrays = read_model(path, _LARGEST)
     if header.get("identity") != identity:
-        raise _other_fit(path)
+        raise other_fit(path)
     return header, arrays
 
 

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +147,9 @@ class Workers:
             return list(self.client.gather(list(futures)))
         except CancelledError as error:
             raise LostDataError(str(error)) from error
+        except OSError:  # of the connection, or of a task
+            self.addresses()  # fails if the scheduler is gone
+            raise
         except KilledWorker as error:
             raise ClusterError(
                 f"Workers were killed again and again while they ran the same task ({error.task}). Most often they "
@@ -154,18 +158,22 @@ class Workers:
 
     def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
         """Yield the results of delayed tasks, in order; all of them are given to the scheduler at once."""
-        futures = deque(self.client.compute(list(tasks)))
+        try:
+            futures = deque(self.client.compute(list(tasks)))
+        except ClosedClientError as error:
+            raise _gone(error) from error
         try:
             while futures:
                 yield self.value(futures[0])
                 futures.popleft()
         except LostDataError as error:
+            self.addresses()  # fails if the scheduler is gone
             raise ClusterError(
                 f"Workers were lost together with data that cannot be computed again: rows that were scattered or sent "
                 f"by hand ({error}). Pass a collection that reads its rows itself. {_AGAIN}"
             ) from error
         finally:
-            self.client.cancel(list(futures))
+            self._cancel(futures)
 
     def over(self, function: Callable[..., Any], chunks: Iterable[Any], *args: Any) -> Iterator[Any]:
         """Yield function(chunk, number, *args) for chunks of a stream, in order, with a few chunks sent ahead."""
@@ -179,7 +187,12 @@ class Workers:
             while waiting:
                 yield self._received(function, waiting.popleft(), args)
         finally:
-            self.client.cancel([future for _, _, future in waiting])
+            self._cancel([future for _, _, future in waiting])
+
+    def _cancel(self, futures: Iterable[Any]) -> None:
+        """Let the workers forget work that is not needed any more."""
+        with suppress(ClosedClientError):  # it has been cancelled with the client
+            self.client.cancel(list(futures))
 
     def _send(self, function: Callable[..., Any], chunk: Any, number: int, args: tuple[Any, ...]) -> Any:
         return self.submit(function, chunk, number, *args)
@@ -275,7 +288,8 @@ def connected(address: str | None, workers: int | None) -> Client:
     from distributed import LocalCluster
 
     if address is None:
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0")
+        where = "127.0.0.1:0"  # a port alone would be open to other machines, without a password
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=where)
         return Client(cluster)
     try:
         return Client(address, timeout=WORK.connect)

@@ -25,6 +25,7 @@ class Progress:
     measured: int = 0  # groups of partitions in the moments
     scores: list[Array] = field(default_factory=list)  # of each fold
     judged: int = 0  # groups of partitions in the scores
+    digests: dict[str, str] = field(default_factory=dict)  # of the rows of some partitions
     keep: Callable[["Progress"], None] | None = None  # is called after every group
 
     def add_moments(self, number: int, found: list[Moments]) -> None:
@@ -63,6 +64,7 @@ class ProgressFile:
             header["measured"],
             [arrays[f"scores{k}"] for k in range(header["scores"])],
             header["judged"],
+            header.get("digests", {}),
             self.write,
         )
 
@@ -79,7 +81,7 @@ class ProgressFile:
             arrays |= held
         arrays |= {f"scores{k}": scores for k, scores in enumerate(progress.scores)}
         counts = {"measured": progress.measured, "judged": progress.judged, "scores": len(progress.scores)}
-        header = {"identity": self.identity, "seed": progress.seed, "sums": sums, **counts}
+        header = {"identity": self.identity, "seed": progress.seed, "digests": progress.digests, "sums": sums, **counts}
         write_model(self.path, header, arrays)
 
     def remove(self) -> None:

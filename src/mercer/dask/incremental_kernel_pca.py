@@ -50,7 +50,7 @@ class IncrementalKernelPCA(Merging):
         ------
         ValueError
             If a partition contains NaN or infinity or has other columns than the others (the message names it), if
-            there are no rows, or if the kernel is precomputed.
+            there are no rows, if the kernel is precomputed, or if the checkpoint belongs to another fit.
         ClusterError
             If the cluster has no workers, or workers with another version of Mercer.
         """

@@ -10,6 +10,7 @@ from mercer.arrays import Array, n_rows
 from mercer.dask.base import Transforming
 from mercer.dask.checkpoints import MomentsFile, fit_identity
 from mercer.dask.cluster import Here, Workers
+from mercer.dask.compared_rows import check_same_rows, row_digests
 from mercer.dask.landmark_moments import (
     SAMPLE_ROWS,
     SAMPLE_ROWS_EACH,
@@ -19,7 +20,7 @@ from mercer.dask.landmark_moments import (
 )
 from mercer.dask.parameters import like
 from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
-from mercer.dask.sample import Look, first_look
+from mercer.dask.sample import first_look
 from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.engine.moments import Moments
@@ -79,7 +80,7 @@ class LandmarkKernelPCA(Transforming):
         ------
         ValueError
             If a partition contains NaN or infinity or has other columns than the others (the message names it), if
-            there are no rows, or if `window` is set.
+            there are no rows, if `window` is set, or if the checkpoint belongs to another fit.
         ClusterError
             If the cluster has no workers, or workers with another version of Mercer.
         """
@@ -106,15 +107,18 @@ class LandmarkKernelPCA(Transforming):
     def _fit_partitions(self, local: Local, runs: Here | Workers, given: Partitions) -> None:
         file = self._file(given)
         kept = None if file is None else file.read()
-        if kept is not None:
+        if file is not None and kept is not None:
             numbers, moments, arrays = kept
+            check_same_rows(runs, given, numbers.get("digests", {}), file.path)
             sizes, rows = arrays["sizes"].tolist(), arrays["rows"]
         else:
             look = first_look(runs, given, self._most(), seed_of(self.random_state), self._channel())
-            numbers, moments, sizes, rows = {"groups": 0, "seen": 0}, None, _sizes(look), look.rows
+            numbers, moments, sizes, rows = {"groups": 0, "seen": 0}, None, look.counts, look.rows
         if self._is_small(int(sum(sizes))):
             local.fit(rows)  # the sample is all there is
             return
+        if file is not None and kept is None:
+            numbers["digests"] = row_digests(runs, given, sizes)
         plan, landmarks, dictionary = _begun(local, rows, given.names, None if kept is None else kept[2])
         measuring = Measuring.on(landmarks, rows, plan.n_components, plan.forgetting)
         tasks = group_tasks(given, measuring, sizes, numbers["groups"])
@@ -123,7 +127,7 @@ class LandmarkKernelPCA(Transforming):
             moments, seen = _sum(moments, found), seen + count
             if file is not None:
                 arrays = {"sizes": np.asarray(sizes), "rows": rows, "points": landmarks.points}
-                file.write({"groups": number, "seen": seen, "gamma": local.gamma_}, moments, arrays)
+                file.write({**numbers, "groups": number, "seen": seen, "gamma": local.gamma_}, moments, arrays)
             channel.emit("partitions learned", min(number * WORK.group, len(given.parts)), len(given.parts))
         assert moments is not None
         local._adopt(LandmarkStream.of_moments(plan, landmarks, dictionary, moments, seen))
@@ -165,10 +169,6 @@ class LandmarkKernelPCA(Transforming):
 
 
 _NEUTRAL = ("client", "checkpoint", "verbose", "n_jobs", "preimage", "alpha", "refresh")  # do not change the sums
-
-
-def _sizes(look: Look) -> list[int]:
-    return [look.sizes[number][0] for number in range(len(look.sizes))]
 
 
 def _sum(moments: Moments | None, found: Moments) -> Moments:

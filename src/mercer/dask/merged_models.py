@@ -68,20 +68,21 @@ class ModelFolder:
         self.path = Path(path)
         start_folder(self.path, identity)
 
-    def settled(self) -> dict[str, Any] | None:
-        """Return the parameters that are the same for all partitions; None if they are not fixed yet."""
+    def settled(self) -> tuple[dict[str, Any], dict[str, str]] | None:
+        """Return the parameters of all partitions, and digests of rows; None if they are not fixed yet."""
         try:
             header, arrays = read_model(self.path / "settled", _LARGEST)
         except (FileNotFoundError, ModelFileError):
             return None
-        found: dict[str, Any] = {**header["values"], **arrays}
-        return found
+        return {**header["values"], **arrays}, header.get("digests", {})
 
-    def settle(self, params: dict[str, Any]) -> None:
-        """Write the parameters that are the same for all partitions."""
+    def settle(self, params: dict[str, Any], digests: dict[str, str]) -> None:
+        """Write the parameters that are the same for all partitions, and digests of the rows of some of them."""
+        for path in self.path.glob("groups-*"):
+            path.unlink()  # a model from before, with parameters that are lost
         arrays: dict[str, Array] = {name: v for name, v in params.items() if isinstance(v, np.ndarray)}
         values = {name: v for name, v in params.items() if name not in arrays}
-        write_model(self.path / "settled", {"values": values}, arrays)
+        write_model(self.path / "settled", {"values": values, "digests": digests}, arrays)
 
     def models(self) -> list[tuple[int, int, Any]]:
         """Return the models of all groups from the first on that are there, with their numbers."""

@@ -12,6 +12,7 @@ from mercer.dask.allocation import memory_used_again
 from mercer.dask.base import Transforming
 from mercer.dask.checkpoints import fit_identity
 from mercer.dask.cluster import Here, Workers
+from mercer.dask.compared_rows import check_same_rows, row_digests
 from mercer.dask.merged_models import Levels, ModelFolder, merged
 from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
 from mercer.dask.sample import first_look
@@ -57,8 +58,9 @@ class Merging(Transforming):
         else:
             given = partitions_of(X, self._pieces(runs))
             names, folder = given.names, self._folder(given)
+            settled = clone(local).set_params(**self._settled(local, runs, given, folder))
             levels = Levels(folder)
-            found = self._merged(self._of_partitions(local, runs, given, folder, levels.done), levels, len(given.parts))
+            found = self._merged(_of_partitions(settled, runs, given, levels.done), levels, len(given.parts))
         if found is None:
             raise ValueError("The iterator gave no rows to learn from.")
         found.set_params(**local.get_params(deep=False))
@@ -83,20 +85,20 @@ class Merging(Transforming):
         more = (type(self).__name__, len(given.parts), given.names, WORK.group)
         return ModelFolder(self.checkpoint, fit_identity(self.get_params(deep=False), _NEUTRAL, *more))
 
-    def _of_partitions(
-        self, local: Any, runs: Here | Workers, given: Partitions, folder: ModelFolder | None, done: int
-    ) -> Iterable[Any]:
-        """Yield the models of groups of partitions, from the first group that is not done."""
+    def _settled(
+        self, local: Any, runs: Here | Workers, given: Partitions, folder: ModelFolder | None
+    ) -> dict[str, Any]:
+        """Return the parameters that are the same for all partitions, by a first look or as a checkpoint has them."""
         kept = None if folder is None else folder.settled()
-        if kept is None:
-            seed = seed_of(getattr(self, "random_state", None))
-            look = first_look(runs, given, _SAMPLE_ROWS, seed, self._channel())
-            kept = self._common(local, look.rows)
-            if folder is not None:
-                folder.settle(kept)
-        settled = delayed(clone(local).set_params(**kept), traverse=False)
-        tasks = given.calls(learned, [(settled,)] * len(given.parts))
-        yield from runs.results(grouped(tasks[done * WORK.group :], merged, WORK.group))
+        if folder is not None and kept is not None:
+            check_same_rows(runs, given, kept[1], folder.path)
+            return kept[0]
+        seed = seed_of(getattr(self, "random_state", None))
+        look = first_look(runs, given, _SAMPLE_ROWS, seed, self._channel())
+        common = self._common(local, look.rows)
+        if folder is not None:
+            folder.settle(common, row_digests(runs, given, look.counts))
+        return common
 
     def _of_stream(self, local: Any, runs: Here | Workers, chunks: Iterable[Any]) -> Iterable[Any]:
         """Yield the models of chunks; the first chunk with rows sets gamma and landmarks."""
@@ -116,6 +118,12 @@ class Merging(Transforming):
         """Return the parameters that must be the same for all partitions, set by some rows."""
         local._make_kernel(rows)
         return {"gamma": local.gamma_}
+
+
+def _of_partitions(settled: Any, runs: Here | Workers, given: Partitions, done: int) -> Iterable[Any]:
+    """Return the models of groups of partitions, from the first group that is not done."""
+    tasks = given.calls(learned, [(delayed(settled, traverse=False),)] * len(given.parts))
+    return runs.results(grouped(tasks[done * WORK.group :], merged, WORK.group))
 
 
 def _chained(first: list[Any], chunks: Iterable[Any]) -> Iterable[Any]:

@@ -53,7 +53,8 @@ class OnlineRobustKernelPCA(Merging):
         ------
         ValueError
             If a partition contains NaN or infinity or has other columns than the others (the message names it), if
-            there are no rows, if the kernel is precomputed, if `update` is not "svd", or if `init` is given.
+            there are no rows, if the kernel is precomputed, if `update` is not "svd", if `init` is given, or if the
+            checkpoint belongs to another fit.
         ClusterError
             If the cluster has no workers, or workers with another version of Mercer.
         """

@@ -11,6 +11,7 @@ from mercer.arrays import Array
 from mercer.dask.base import ClusterModel
 from mercer.dask.checkpoints import fit_identity
 from mercer.dask.cluster import Here, Workers
+from mercer.dask.compared_rows import check_same_rows, row_digests
 from mercer.dask.detector_folds import FoldMoments, Folds, HeldOutScores, added_folds, joined_scores
 from mercer.dask.detector_progress import Progress, ProgressFile
 from mercer.dask.landmark_moments import Measuring
@@ -106,7 +107,8 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
             If `estimator` is neither None nor a `mercer.LandmarkKernelPCA`.
         ValueError
             If a partition contains NaN or infinity or has other columns than the others (the message names it), if
-            there are too few rows, if `contamination` is given, or if `calibration` is not "cv+".
+            there are too few rows, if `contamination` is given, if `calibration` is not "cv+", or if the checkpoint
+            belongs to another fit.
         ClusterError
             If the cluster has no workers, or workers with another version of Mercer.
 
@@ -119,17 +121,12 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         if self.contamination is not None or self.calibration != "cv+":
             raise ValueError("On a cluster limits come from calibration='cv+' and alpha; leave contamination=None.")
         estimator = self._estimator()
-        runs, channel = self._runs(), self._channel()
+        runs = self._runs()
         given = partitions_of(X, self._pieces(runs))
         m = estimator.landmarks if isinstance(estimator.landmarks, int | np.integer) else len(estimator.landmarks)
         file = self._file(given)
-        progress = None if file is None else file.read()
-        if progress is None:
-            seed = seed_of(self.random_state)
-            look = first_look(runs, given, max(_REFERENCE, _ROWS_PER_LANDMARK * int(m)), seed, channel)
-            progress = Progress(seed, look, keep=None if file is None else file.write)
-        look = progress.look
-        sizes = [look.sizes[number][0] for number in range(len(look.sizes))]
+        progress = self._begun(runs, given, file, max(_REFERENCE, _ROWS_PER_LANDMARK * int(m)))
+        look, sizes = progress.look, progress.look.counts
         reference = _reference(look, sum(sizes), int(m))
         folds = Folds.of(sizes, self.n_folds, progress.seed, float(reference.keys.max()))
         found = self._models(runs, given, estimator, reference, folds, sum(sizes), progress)
@@ -148,6 +145,18 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
             return None
         identity = fit_identity(self.get_params(deep=False), _NEUTRAL, len(given.parts), given.names, WORK.group)
         return ProgressFile(self.checkpoint, identity)
+
+    def _begun(self, runs: Here | Workers, given: Partitions, file: ProgressFile | None, most: int) -> Progress:
+        """Return how far the fit is: as the checkpoint has it, or after a first look for at most so many rows."""
+        kept = None if file is None else file.read()
+        if file is not None and kept is not None:
+            check_same_rows(runs, given, kept.digests, file.path)
+            return kept
+        seed = seed_of(self.random_state)
+        progress = Progress(seed, first_look(runs, given, most, seed, self._channel()))
+        if file is not None:
+            progress.digests, progress.keep = row_digests(runs, given, progress.look.counts), file.write
+        return progress
 
     def _estimator(self) -> LandmarkKernelPCA:
         if self.estimator is None:

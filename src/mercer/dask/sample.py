@@ -23,6 +23,11 @@ class Look:
     places: IntArray  # (s, 2), number of the partition, and of the row in it
     sizes: dict[int, tuple[int, int]]  # number of the partition -> its rows and columns
 
+    @property
+    def counts(self) -> list[int]:
+        """The rows of each partition, where all partitions are known."""
+        return [self.sizes[number][0] for number in range(len(self.sizes))]
+
 
 def row_keys(seed: int, number: int, count: int) -> Array:
     """Return the random keys of the rows of a partition; they depend on nothing but the seed and the number."""
