@@ -234,6 +234,11 @@ class MissingExtraError(MercerError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {package}. Install it with: pip install 'mercer[{extra}]'")
+        self._given = (package, extra, purpose)
+
+    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str, str]]:
+        """Return how pickle makes the error again: by its arguments, not by its text."""
+        return type(self), self._given
 
 
 def __dir__() -> list[str]:

@@ -28,7 +28,8 @@ def test_several_files_are_one_table(files):
 
 
 def test_files_are_fitted_on_a_cluster(files, client):
-    run("fit", *files, "-o", "model", *SETTINGS, "--cluster", client.scheduler_info()["address"])
+    told = run("fit", *files, "-o", "model", *SETTINGS, "--cluster", client.scheduler_info()["address"]).stderr
+    assert "constant" not in told
     model = mercer.load("model")
     assert type(model) is mercer.LandmarkKernelPCA
     assert model.n_samples_seen_ == 400

@@ -76,6 +76,16 @@ def test_an_image_is_cleaned_by_any_method_from_some_windows(files, method):
     assert np.mean((read_picture("y.png") - WAVES) ** 2) < 0.35 * np.mean((NOISY - WAVES) ** 2)
 
 
+def test_what_an_image_file_cannot_hold_is_said_before_the_work(files, monkeypatch):
+    monkeypatch.setattr(mercer.PatchDenoiser, "denoise", lambda *_: pytest.fail("the work has begun"))
+    write_picture("clear.png", np.dstack([NOISY, NOISY, NOISY, NOISY]))
+    write_picture("keep.jpg", NOISY)
+    before = (files / "keep.jpg").read_bytes()
+    assert "Cannot write keep.jpg" in failure("denoise", "clear.png", "-o", "keep.jpg")
+    assert (files / "keep.jpg").read_bytes() == before
+    assert "create it first" in failure("denoise", "x.png", "-o", "none/y.png")
+
+
 def test_options_without_a_meaning_are_refused(files):
     assert "was fitted before" in failure("denoise", "model", "x.npy", "-o", "y.npy", "--method", "landmark")
     assert "--noise sets" in failure("denoise", "x.png", "-o", "y.png", "--method", "landmark", "--noise", 3)

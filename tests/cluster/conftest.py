@@ -20,7 +20,11 @@ def processes():
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "5s"}),  # or else peers wait long for a dead worker
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

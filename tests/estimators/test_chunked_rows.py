@@ -3,9 +3,12 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from mercer import IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA
 from mercer.estimators import chunked_rows
@@ -62,7 +65,7 @@ def test_an_iterator_may_have_empty_chunks_and_need_not_fill_the_landmarks():
     model = LandmarkKernelPCA(2, gamma=0.1, landmarks=50).fit(iter([X[:0], X[:15], X[15:]]))
     exact = KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-9)
-    for none in (iter([]), iter([X[:0]])):
+    for none in (iter([]), iter([X[:0]]), iter([[]])):
         with pytest.raises(ValueError, match="no rows"):
             LandmarkKernelPCA(2).fit(none)
 
@@ -86,6 +89,93 @@ def test_wrong_files_and_chunks_are_refused(files, tmp_path):
         LandmarkKernelPCA(2).fit(tmp_path / "none.npy")
     with pytest.raises(ValueError, match="NaN"):
         LandmarkKernelPCA(2).fit(iter([rows(10), np.full((5, 4), np.nan)]))
+
+
+STREAMS = {
+    "landmark": lambda: LandmarkKernelPCA(2, kernel="linear", landmarks=20, random_state=0),
+    "landmark, window": lambda: LandmarkKernelPCA(2, kernel="linear", landmarks=20, window=2000, random_state=0),
+    "incremental": lambda: IncrementalKernelPCA(2, kernel="linear"),
+}
+streams = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
+
+
+def pieces(X, step=500):
+    return [X[first : first + step] for first in range(0, len(X), step)]
+
+
+def frame(X, names="abcd"):
+    return pd.DataFrame(X, columns=list("abcd"))[list(names)]
+
+
+@streams
+def test_an_iterator_may_fill_one_array_again_and_again(make):
+    X = rows() + np.arange(5000)[:, None] / 100
+    buffer = np.empty((500, 4))
+
+    def refilled():
+        for piece in pieces(X):
+            buffer[:] = piece
+            yield buffer
+
+    model, expected = make().fit(refilled()), make().fit(iter(pieces(X)))
+    buffer[:] = np.nan
+    np.testing.assert_array_equal(model.eigenvalues_, expected.eigenvalues_)
+    np.testing.assert_array_equal(model.transform(X[:50]), expected.transform(X[:50]))
+
+
+@streams
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_array, np.ndarray.tolist, frame], ids=lambda f: f.__name__)
+def test_chunks_of_any_form_are_learned(make, form):
+    X = rows()
+    model, expected = make().fit(map(form, pieces(X))), make().fit(iter(pieces(X)))
+    assert model.n_samples_seen_ == 5000
+    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+
+
+@streams
+def test_sparse_and_dense_chunks_may_be_mixed(make):
+    X = rows(4000)
+    forms = [sp.csr_matrix, np.asarray] * 4
+    mixed = (form(piece) for form, piece in zip(forms, pieces(X), strict=True))
+    np.testing.assert_allclose(make().fit(mixed).eigenvalues_, make().fit(iter(pieces(X))).eigenvalues_, rtol=1e-9)
+
+
+@streams
+@pytest.mark.parametrize("place", [1, 8])  # among the first rows, and after them
+def test_columns_of_frames_are_kept_and_compared(make, place):
+    frames = [frame(piece) for piece in pieces(rows())]
+    model = make().fit(iter(frames))
+    assert list(model.feature_names_in_) == list("abcd")
+    frames[place] = frames[place][list("dcba")]
+    with pytest.raises(ValueError, match=r"feature names should match|must be in the same order"):
+        make().fit(iter(frames))
+
+
+@streams
+@pytest.mark.parametrize("place", [1, 8])
+def test_a_bad_chunk_of_an_iterator_leaves_no_trace(make, place):
+    X = rows()
+    chunks = pieces(X)
+    chunks[place] = np.full((5, 4), np.nan)
+    unfitted = make()
+    with pytest.raises(ValueError, match="NaN"):
+        unfitted.fit(iter(chunks))
+    assert vars(unfitted).keys() == vars(make()).keys()
+    with pytest.raises(NotFittedError):
+        unfitted.transform(X)
+    fitted = make().fit(frame(X[:300]))
+    before = fitted.eigenvalues_.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.fit(iter(chunks))
+    np.testing.assert_array_equal(fitted.eigenvalues_, before)
+    assert fitted.n_samples_seen_ == 300
+    assert list(fitted.feature_names_in_) == list("abcd")
+
+
+@pytest.mark.parametrize("chunk", [5.0, np.arange(4.0), [1.0, 2.0]], ids=["number", "row", "list"])
+def test_chunks_that_are_no_tables_are_refused(chunk):
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        LandmarkKernelPCA(2).fit(iter([chunk]))
 
 
 def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path):

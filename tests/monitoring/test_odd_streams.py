@@ -84,6 +84,79 @@ def test_units_do_not_matter_however_large_they_are(scale, X):
     assert_allclose(found.p, ProcessMonitor(LINEAR).fit(X[:N]).judge(X[N:] + 2.0).p, rtol=1e-6)
 
 
+MONITORS = {
+    "linear": {"estimator": LINEAR},
+    "chosen": {},
+    "Gaussian": {"estimator": KernelPCA(3, kernel="rbf", gamma=0.01)},
+    "cubic": {"estimator": KernelPCA(3, kernel="poly")},
+    "as they are": {"standardize": False},
+    "lags": {"estimator": LINEAR, "lags": 1},
+    "drifting": {"estimator": LINEAR},
+}
+
+
+@pytest.mark.parametrize("name", MONITORS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_an_enormous_reading_is_an_alarm_and_changes_no_row_before_it(name, missing, X):
+    training = X[:N].copy()
+    if name == "drifting":
+        training[:, 0] = np.arange(N)
+    monitor = ProcessMonitor(smoothing=1.0, levels=False, **MONITORS[name]).fit(training)
+    rows = np.tile(training.mean(axis=0), (6, 1)) + 0.1 * X[N : N + 6]
+    if missing:
+        rows[:, 4] = np.nan
+    expected = monitor.verdicts(rows)
+    for value in (1e160, np.finfo(float).max, -np.finfo(float).max):
+        rows[3, [0, 2]] = value
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found, reasons = monitor.verdicts(rows), monitor.contributions(rows)
+        assert found.alarm[3]
+        assert np.array_equal(found.p[:3], expected.p[:3])
+        assert np.isfinite(found.p).all()
+        assert np.isfinite(reasons).all()
+        assert reasons[3].argmax() in (0, 2)
+    later = slice(4 + monitor.lags_, None)
+    assert np.array_equal(found.p[later], expected.p[later])
+
+
+def test_slow_means_end_soon_after_an_enormous_reading(X):
+    monitor = ProcessMonitor(LINEAR).fit(X[:N])
+    rows = X[N:].copy()
+    rows[10, [0, 2]] = np.finfo(float).max
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert monitor.judge(rows).alarm[10]
+    assert np.isfinite(monitor._memory.levels).all()
+    assert not monitor.judge(X[N + 60 :]).alarm.any()
+
+
+def test_a_refused_fit_leaves_the_monitor_as_it_was(X):
+    rows = framed(X)
+    monitor = ProcessMonitor(LINEAR, alpha=0.01).fit(rows[:N])
+    before = {name: id(value) for name, value in vars(monitor).items()}
+    for wrong in (np.full((50, 10), np.nan), np.ones((5, 4)), "no rows"):
+        with pytest.raises(ValueError):
+            monitor.fit(wrong)
+        assert {name: id(value) for name, value in vars(monitor).items()} == before
+    with pytest.raises(ValueError, match="persist"):
+        monitor.set_params(persist=N).fit(X[:N] + 3.0)
+    assert monitor.set_params(persist=1).verdicts(rows[N:]).alarm.mean() <= 0.05
+
+
+def test_the_warning_about_rows_that_are_left_out_points_at_the_caller(X):
+    rows = X[:N].copy()
+    rows[7] = np.nan
+    with pytest.warns(UserWarning, match="are left out") as caught:
+        ProcessMonitor(LINEAR).fit(rows)
+    assert caught[0].filename == __file__
+
+
+def test_false_of_numpy_leaves_rows_as_they_are(X):
+    monitor = ProcessMonitor(LINEAR, standardize=np.False_).fit(X[:N])
+    assert (monitor._judge.scaling.unit == 1.0).all()
+
+
 def test_one_of_a_kind_is_not_called_many(X):
     text = ProcessMonitor(KernelPCA(1, kernel="linear"), lags=1).fit(X[:N, :1]).summary()
     assert "of 1 variable;" in text

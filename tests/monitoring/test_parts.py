@@ -206,14 +206,14 @@ def test_contributions_to_a_square_are_those_of_the_textbook(seed, d, n):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((d + 2, d))
     M, X = A.T @ A, 3.0 * rng.standard_normal((n, d))
-    found = reductions(lambda rows: np.einsum("ij,jk,ik->i", rows, M, rows), X, np.zeros(d), np.ones(d), d)
+    found = reductions(lambda rows: np.einsum("ij,jk,ik->i", rows, M, rows), X, d)
     expected = [[textbook.reduction_of_square(M, x, j) for j in range(d)] for x in X]
     assert_allclose(found, expected, rtol=1e-6, atol=1e-8 * np.abs(X).max() ** 2 * np.abs(M).max())
 
 
 def test_all_lags_of_a_variable_move_together():
     X = np.array([[5.0, 1.0, 5.0, 1.0]])  # two variables, one lag
-    found = reductions(lambda rows: (rows**2).sum(axis=1), X, np.zeros(4), np.ones(4), 2)
+    found = reductions(lambda rows: (rows**2).sum(axis=1), X, 2)
     assert_allclose(found, [[50.0, 2.0]], rtol=1e-9)
 
 

@@ -524,6 +524,23 @@ def test_auto_answers_for_kernels_without_derivatives(kernel):
     assert ((Z - X) ** 2).mean() < 0.5 * X.var(axis=0).mean()
 
 
+@pytest.mark.parametrize("method", ["auto", "ridge"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_for_a_kernel_without_negative_numbers_have_none(method, dtype):
+    X = np.random.default_rng(64).dirichlet(np.full(5, 0.3), size=60).astype(dtype)
+    model, anchors = fitted(X, Chi2(0.5), 4)
+    Z = find_preimages(method, model, anchors.scores, anchors)
+    assert Z.dtype == dtype
+    assert Z.min() == 0.0
+    assert np.isfinite(feature_residual(model, anchors.scores, Z)).all()
+
+
+def test_rows_for_other_kernels_may_be_negative():
+    X = cloud(65, 60, 4)
+    model, anchors = fitted(X, Laplacian(0.3), 8)
+    assert find_preimages("auto", model, anchors.scores, anchors).min() < 0.0
+
+
 @pytest.mark.parametrize(
     ("method", "kernel"),
     [

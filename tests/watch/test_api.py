@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 import threading
 
 import numpy as np
@@ -269,6 +270,42 @@ def test_many_rows_become_pairs_that_keep_the_extremes():
     assert max(found["t2"]) == 50.0
     assert sum(found["alarm"]) == 2
     assert message_of(table[:3])["time"] == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("others", ['prefs={"a":1}; ', "a b=1; ", "x; ", "a=b=c;", "mercer_watch_8350=old; "])
+def test_cookies_of_others_do_not_hide_ours(others):
+    guard = Guard("0.0.0.0", 8350, TOKEN)
+    assert guard.knows("", f"{others}{guard.cookie}={guard.pass_word}", None)
+    assert guard.knows("", f"{guard.cookie}={guard.pass_word}; prefs={{'a':1}}", None)
+    assert not guard.knows("", f"{others}{guard.cookie}=wrong", None)
+
+
+def test_pages_hear_on_after_an_error_of_the_status(monkeypatch, caplog):
+    monkeypatch.setattr("mercer.watch.broadcast._TICK", 0.01)
+    monkeypatch.setattr("mercer.watch.broadcast._STATUS", 0.0)
+    asked = []
+
+    def status():
+        asked.append(1)
+        if len(asked) in (1, 2):
+            raise sqlite3.OperationalError("disk I/O error")
+        return {"asked": len(asked)}
+
+    broadcast = Broadcast(Hub(), status)
+
+    async def use():
+        page = broadcast.joined()
+        runner = asyncio.create_task(broadcast.run())
+        broadcast.hub.alarm({"id": 7})
+        found = [await asyncio.wait_for(page.get(), 5) for _ in range(2)]
+        broadcast.close()
+        runner.cancel()
+        return found
+
+    first, second = asyncio.run(use())
+    assert b'"id":7' in first
+    assert b'"asked":3' in second
+    assert sum("disk I/O error" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_events_reach_all_pages_and_slow_ones_lose_the_oldest():

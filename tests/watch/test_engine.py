@@ -2,14 +2,22 @@
 
 import json
 import shutil
+import sqlite3
 
 import numpy as np
 import pytest
 
 from mercer import KernelOutlierDetector, KernelPCA, ProcessMonitor
+from mercer.watch import engine as engine_module
+from mercer.watch.engine import NotSavedError
 from mercer.watch.history import kept_of
+from mercer.watch.judges import DetectorJudge, MonitorJudge
+from mercer.watch.monitor import Monitor
+from mercer.watch.settings import Settings
 from mercer.watch.sources.base import Batch
-from watch_parts import NAMES, START, alarms_of, engine_in, fed, history_of, items, plant
+from mercer.watch.store import Store
+from watch_parts import NAMES, START, Listed, alarms_of, engine_in, fed, history_of, items, plant
+from watch_process import until
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 ROWS = plant(700, faults=((200, 230), (400, 460)))
@@ -118,7 +126,7 @@ def test_saved_models_judge_with_their_own_columns_and_alpha(tmp_path, kind):
     shuffled[11] = {"time": START + 11}
     engine.take([Batch(shuffled)])
     assert engine.tracker.alpha == 0.03
-    assert engine.counts["judged"] == 700
+    assert (engine.counts["judged"], engine.counts["not_judged"]) == (699, 1)
     for fault in (200, 400):
         explanation = in_fault(alarms_of(engine.store), fault)["contributions"]
         assert {one["variable"] for one in explanation} == set(NAMES)
@@ -171,7 +179,7 @@ def test_missing_sensors_and_rows_without_numbers_do_not_stop_it(tmp_path):
         row["heat"] = None
     rows[30] = {"time": START + 130, "flow": "broken", "heat": 1e300, "level": float("inf")}
     engine.take([Batch(rows)])
-    assert engine.counts["judged"] == 100
+    assert (engine.counts["judged"], engine.counts["not_judged"]) == (99, 1)
     assert engine.counts["missing"] >= 60
     assert engine.counts["text"] == 3
     alarm = alarms_of(engine.store)[0]
@@ -191,11 +199,170 @@ def test_rows_that_the_model_cannot_compute_do_not_stop_it(tmp_path, monkeypatch
     judge = engine.judge.judge
     monkeypatch.setattr(engine.judge, "judge", lambda rows: np.linalg.inv(np.zeros((2, 2))))
     fed(engine, ROWS[:120], [20], first=100)
-    assert engine.counts["not_judged"] == 20
+    assert (engine.counts["judged"], engine.counts["not_judged"]) == (40, 20)
     assert "could not be judged" in engine.trouble
     monkeypatch.setattr(engine.judge, "judge", judge)
     fed(engine, ROWS[:140], [20], first=120)
     assert engine.rows == 140
+    engine.store.close()
+
+
+def detector(folder, **parameters):
+    """The file of a detector of rows that are far from zero."""
+    X = plant(200, seed=1) + 100.0
+    model = KernelOutlierDetector(KernelPCA(3, kernel="rbf"), alpha=0.03, random_state=0, **parameters).fit(X)
+    model.feature_names_in_ = np.array(NAMES, object)
+    model.save(folder / "model.mercer")
+    return folder / "model.mercer"
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_a_missing_cell_is_never_zero(tmp_path, scaled):
+    """A detector of unscaled rows knows no means: it does not judge rows with missing cells."""
+    engine = engine_in(tmp_path / "state", model=detector(tmp_path, standardize="soft" if scaled else False))
+    rows = items(plant(60, seed=2) + 100.0)
+    for row in rows[20:40]:
+        row["level"] = None
+    engine.take([Batch(rows)])
+    assert engine.counts["not_judged"] == (0 if scaled else 20)
+    assert engine.counts["judged"] == (60 if scaled else 40)
+    assert engine.counts["alarm_rows"] <= 8
+    assert (engine.trouble is None) if scaled else ("missing cells" in engine.trouble)
+    engine.store.close()
+
+
+def test_a_detector_without_means_expects_nothing(tmp_path):
+    engine = engine_in(tmp_path / "state", model=detector(tmp_path, standardize=False))
+    engine.take([Batch(items(plant(60, seed=2, faults=((30, 60),)) + 100.0))])
+    alarm = alarms_of(engine.store)[0]
+    assert {one["expected"] for one in alarm["contributions"]} == {None}
+    engine.store.close()
+
+
+def test_unscaled_rows_of_a_selected_model_have_no_means():
+    X = plant(60, seed=1) + 100.0
+    model = KernelOutlierDetector(KernelPCA(3), standardize=False, random_state=0).fit(X)
+    model.estimator, model.standardize = "select", "soft"  # as where the choice fell on no scaling
+    rows = X[:4].copy()
+    rows[2, 1] = np.nan
+    assert DetectorJudge(model).judge(rows).judged.tolist() == [True, True, False, True]
+
+
+@pytest.mark.parametrize("content", ["nothing", "another class"])
+def test_a_wrong_model_leaves_a_state_as_it_is(tmp_path, content):
+    engine = engine_in(tmp_path / "state")
+    fed(engine, ROWS[:215], [20])
+    before = (alarms_of(engine.store), history_of(engine.store), engine.store.meta("engine"))
+    engine.store.close()
+    wrong = tmp_path / "wrong.mercer"
+    if content == "nothing":
+        wrong.write_bytes(b"no model at all")
+    else:
+        KernelPCA(2).fit(ROWS[:50]).save(wrong)
+    store = Store(tmp_path / "state")
+    with pytest.raises(ValueError, match=r"wrong\.mercer"):
+        Monitor(Listed(ROWS), store, Settings(model=wrong))
+    store.close()
+    engine = engine_in(tmp_path / "state")
+    assert (alarms_of(engine.store), history_of(engine.store), engine.store.meta("engine")) == before
+    assert engine.rows == 215
+    engine.store.close()
+
+
+@pytest.mark.parametrize("kind", ["header", "names"])
+def test_rows_without_a_column_of_the_model_are_told_and_not_judged(tmp_path, kind):
+    engine = engine_in(tmp_path / "state", model=detector(tmp_path))
+    strange = ["a,b,c", *["1,2,3"] * 5] if kind == "header" else [{"a": 1.0, "b": 2.0}] * 5
+    engine.take([Batch(strange, fresh=True)])
+    assert (engine.counts["judged"], engine.counts["not_judged"]) == (0, 5)
+    assert "flow" in engine.trouble
+    assert "a, b" in engine.trouble
+    engine.take([Batch(["flow,heat,level", "100,101,102"], fresh=True)])
+    assert engine.trouble is None
+    assert engine.counts["judged"] == 1
+    engine.store.close()
+
+
+def test_a_header_without_a_column_of_the_model_is_told_before_any_row(tmp_path):
+    engine = engine_in(tmp_path / "state", model=detector(tmp_path))
+    engine.take([Batch(["a,b,c"], fresh=True)])
+    assert "flow" in engine.trouble
+    engine.store.close()
+
+
+class FullDisk:
+    """A method that fails some times, and then does what it did before."""
+
+    def __init__(self, monkeypatch, owner, name, error, times=10**9):
+        self.method, self.error, self.times = getattr(owner, name), error, times
+        monkeypatch.setattr(owner, name, lambda *args: self(*args))
+
+    def __call__(self, *args):
+        if self.times:
+            self.times -= 1
+            raise self.error
+        return self.method(*args)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), sqlite3.OperationalError("full")])
+def test_a_state_that_cannot_be_written_for_a_while_loses_nothing(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(engine_module, "_PATIENCE", 0.01)
+    engine = engine_in(tmp_path)
+    disk = FullDisk(
+        monkeypatch, *((MonitorJudge, "save") if isinstance(error, OSError) else (engine.store, "save")), error, 3
+    )
+    fed(engine, ROWS[:100], [100])
+    assert disk.times == 0
+    assert engine.trouble is None
+    assert (engine.rows, engine.counts["judged"], engine.counts["state_errors"]) == (100, 40, 3)
+    engine.store.close()
+
+
+def test_a_model_that_cannot_be_saved_is_tried_again(tmp_path, monkeypatch):
+    engine = engine_in(tmp_path)
+    fed(engine, ROWS[:100], [20])
+    disk = FullDisk(monkeypatch, MonitorJudge, "save", OSError(28, "No space left on device"), 1)
+    engine.save_model(now=True)
+    assert "model cannot be saved" in engine.trouble
+    fed(engine, ROWS[:120], [20], first=100)
+    engine.models._failed_at = -1e9  # long ago
+    engine.save_model()
+    assert engine.trouble is None
+    assert disk.times == 0
+    assert [path.name for path in tmp_path.glob("model-*")] == ["model-120.mercer"]
+    engine.store.close()
+
+
+@pytest.mark.parametrize("before", [0, 100])
+def test_a_monitor_ends_although_its_state_cannot_be_written(tmp_path, monkeypatch, before):
+    monkeypatch.setattr(engine_module, "_LAST_TRIES", 0.2)
+    store = Store(tmp_path)
+    monitor = Monitor(Listed(ROWS, size=100), store, Settings(learn=60))
+    if before:
+        monitor.engine.take([next(Listed(ROWS, size=before).batches(None, None))])
+    disk = FullDisk(monkeypatch, store, "save", sqlite3.OperationalError("disk is full"))
+    monitor.start()
+    until(lambda: monitor.engine.trouble, "the trouble", seconds=20)
+    monitor.stop()
+    assert monitor.join(20)
+    assert "disk is full" in monitor.status.failure
+    disk.times = 0
+    monitor.close()
+    again = engine_in(tmp_path)
+    assert (again.rows, again.position) == (before, {"row": before} if before else None)
+    again.store.close()
+
+
+def test_after_a_stop_a_save_is_tried_for_a_while(tmp_path, monkeypatch):
+    engine = engine_in(tmp_path)
+    engine.stopping.set()
+    disk = FullDisk(monkeypatch, engine.store, "save", sqlite3.OperationalError("locked"), 2)
+    fed(engine, ROWS[:20], [20])
+    assert engine.store.meta("engine")["rows"] == 20
+    monkeypatch.setattr(engine_module, "_LAST_TRIES", 0.1)
+    disk.times = 10**9
+    with pytest.raises(NotSavedError, match="locked"):
+        fed(engine, ROWS[:40], [20], first=20)
     engine.store.close()
 
 

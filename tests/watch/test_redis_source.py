@@ -10,6 +10,7 @@ import redis
 
 from mercer.watch.monitor import Monitor
 from mercer.watch.settings import Settings
+from mercer.watch.sources import redis_stream
 from mercer.watch.sources.redis_stream import RedisSource
 from mercer.watch.store import Store
 from watch_brokers import redis_server
@@ -63,6 +64,22 @@ def test_a_server_that_goes_away_is_waited_for(tmp_path):
         redis.Redis(port=port).xadd("plant", dict.fromkeys(NAMES, "1"))
         batches = source.batches(None, stop)
         assert len(next(batches).items) == 1
+    told = next(batches)
+    assert (list(told.items), told.position) == ([], None)
+    assert f"127.0.0.1:{port}" in told.trouble
     threading.Timer(0.3, stop.set).start()
-    assert list(batches) == []
+    assert list(batches) == []  # it is told once
+    source.close()
+
+
+def test_a_server_that_comes_back_is_told(monkeypatch):
+    monkeypatch.setattr(redis_stream, "_AGAIN", 0.01)
+    source, stop = RedisSource("redis://:secret@127.0.0.1:1/0?stream=plant"), threading.Event()
+    batches = source.batches(None, stop)
+    lost = next(batches)
+    assert "secret" not in lost.trouble
+    monkeypatch.setattr(source, "_make_group", lambda position: None)
+    monkeypatch.setattr(source, "_read", lambda start: [])
+    found = next(batches)
+    assert (list(found.items), found.trouble, found.counts) == ([], None, {"reconnected": 1})
     source.close()

@@ -92,6 +92,19 @@ def test_a_clock_that_is_set_back_is_followed_after_a_while():
     assert reader.counts["clock_set_back"] == 1
 
 
+@pytest.mark.parametrize("size", [1, 7, 99, 100, 101, 2050])
+def test_a_clock_that_is_set_back_is_followed_however_rows_come(size):
+    times = [NOW + i for i in range(50)] + [NOW - 5000 + i for i in range(250)] + [None] * 3 + [NOW - 9000] * 200
+    lines = [json.dumps({"time": time, "a": i} if time else {"a": i}) for i, time in enumerate(times)]
+    reader = RowReader(["a"], fixed=True)
+    rows = [read(reader, *lines[at : at + size], fresh=False) for at in range(0, len(lines), size)]
+    kept = np.concatenate([part.values[:, 0] for part in rows]).astype(int).tolist()
+    assert kept == [*range(50), *range(149, 303), *range(402, 503)]
+    assert (reader.counts["late"], reader.counts["clock_set_back"]) == (99 + 99, 2)
+    wanted = [*times[:50], *times[149:300], *[NOW] * 3, *[NOW - 9000] * 101]
+    assert np.concatenate([part.times for part in rows]).tolist() == wanted
+
+
 def test_a_time_far_in_the_future_does_not_make_all_others_late():
     reader = RowReader(["a"], fixed=True)
     rows = read(reader, "time,a", "9000-01-01,1", "soon,1", f"{NOW},2")

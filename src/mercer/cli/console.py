@@ -8,8 +8,9 @@ from rich.text import Text
 
 from mercer.errors import MissingCellError
 
-out = Console()
-err = Console(stderr=True)
+# Names and ids of users may look like markup, and are shown as they are.
+out = Console(markup=False, emoji=False)
+err = Console(stderr=True, markup=False, emoji=False)
 
 
 def say(message: str) -> None:

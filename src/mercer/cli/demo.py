@@ -44,7 +44,7 @@ def demo(
 
 
 def _print(text: str) -> None:
-    console.out.print(text, soft_wrap=True, highlight=False, markup=False)
+    console.out.print(text, soft_wrap=True, highlight=False)
 
 
 def _table(cleaned: "Sequence[Cleaned]") -> Table:

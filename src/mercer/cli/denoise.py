@@ -8,7 +8,7 @@ import typer
 
 from mercer.cli import console, methods, options, project, waiting
 from mercer.images.patches import PatchDenoiser
-from mercer.io.pictures import SUFFIXES, Pixels, is_picture, read_picture, write_picture
+from mercer.io.pictures import SUFFIXES, Pixels, check_picture, is_picture, read_picture, write_picture
 
 Source = Annotated[Path, typer.Argument(metavar="IMAGE|MODEL", help="An image, or a model saved by `mercer fit`.")]
 Rows = Annotated[
@@ -83,8 +83,10 @@ def denoise(
         max_windows=rows or _WINDOWS,
         random_state=seed,
     )
+    pixels = read_picture(source)
+    check_picture(out, pixels)
     with waiting.watch(verbose) as task.observers:
-        write_picture(out, _cleaned(task, read_picture(source)))
+        write_picture(out, _cleaned(task, pixels))
     level = "" if task.noise_ is None else f"noise of {task.noise_:.3g} grey values, "
     console.say(f"Wrote {out}: {level}{_components(task)}.")
 

@@ -36,7 +36,9 @@ def fit(
     ] = None,
     scale: Scale = options.Scale.none,
     rows: Annotated[int | None, typer.Option(help="Fit on this number of rows, drawn at random.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed for drawing rows and choosing landmarks.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed for drawing rows and for what the method draws, such as landmarks.")
+    ] = 0,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     ids: options.Ids = None,
@@ -59,6 +61,8 @@ def fit(
     Columns without numbers are left out. The model keeps the names of its columns and finds them in new files.
     """
     _check_folder(out)
+    if data.count("-") > 1:
+        raise ValueError("Standard input can be read only once; give - only once.")
     params = values.settings(settings or [])
     given = {"kernel": kernel, "degree": degree, "coef0": coef0}
     params |= {name: value for name, value in given.items() if value is not None}
@@ -94,7 +98,7 @@ def fit(
 
 def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | None, seed: int) -> Any:
     """Fit on a sample, or chunk by chunk if the method can, or on all rows at once."""
-    estimator = methods.find(methods.EXACT if method == methods.AUTO else method).make(params)
+    estimator = methods.find(methods.EXACT if method == methods.AUTO else method).make(params, random_state=seed)
     if rows is not None:
         if method == methods.AUTO and rows > methods.MANY:
             estimator = _for_many(params, seed)

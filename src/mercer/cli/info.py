@@ -48,7 +48,8 @@ def _show_model(model: Path) -> None:
         console.show("Before the model", _listed(_of_preparation(saved)))
         saved = saved.estimator
     console.show(str(model), _listed(_facts(saved, model)))
-    console.show("Components", _spectrum(saved))
+    if hasattr(saved, "eigenvalues_"):
+        console.show("Components", _spectrum(saved))
 
 
 def _listed(facts: dict[str, str]) -> Table:
@@ -91,22 +92,29 @@ def _of_monitor(monitor: ProcessMonitor) -> dict[str, str]:
 
 
 def _facts(estimator: Any, model: Path) -> dict[str, str]:
-    expansion = estimator.expansion_
+    """Return what the class has of these: only decompositions have all."""
+    expansion = getattr(estimator, "expansion_", None)
+    ratios = getattr(estimator, "explained_variance_ratio_", None)
     facts = {
         "class": type(estimator).__name__,
         "parameters": _changed(estimator),
-        "kernel": str(expansion.kernel),
-        "gamma": f"{estimator.gamma_:.6g}" if getattr(estimator, "gamma_", None) is not None else "",
-        "rows seen": f"{estimator.n_samples_seen_:,}",
-        "points kept": f"{expansion.points.shape[0]:,}",
-        "columns": f"{estimator.n_features_in_:,}",
+        "kernel": "" if expansion is None else str(expansion.kernel),
+        "gamma": _number(getattr(estimator, "gamma_", None), ".6g"),
+        "rows seen": _number(getattr(estimator, "n_samples_seen_", None), ","),
+        "points kept": "" if expansion is None else f"{expansion.points.shape[0]:,}",
+        "columns": _number(getattr(estimator, "n_features_in_", None), ","),
         "names of columns": shortened([str(name) for name in getattr(estimator, "feature_names_in_", ())]),
-        "components": str(len(estimator.eigenvalues_)),
-        "variance held": f"{sum(estimator.explained_variance_ratio_):.1%}",
+        "components": str(len(estimator.eigenvalues_)) if hasattr(estimator, "eigenvalues_") else "",
+        "variance held": "" if ratios is None else f"{sum(ratios):.1%}",
         "file": decimal(model.stat().st_size),
         "saved by": f"mercer {read_model(model)[0].get('mercer', '?')}",
     }
     return {name: value for name, value in facts.items() if value}
+
+
+def _number(value: float | None, form: str) -> str:
+    """Return a number as text; nothing if there is none."""
+    return "" if value is None else format(value, form)
 
 
 def _changed(estimator: Any) -> str:
@@ -117,10 +125,11 @@ def _changed(estimator: Any) -> str:
 
 
 def _spectrum(estimator: Any) -> Table:
-    table = console.grid("component", "eigenvalue", "variance held")
-    pairs = zip(estimator.eigenvalues_, estimator.explained_variance_ratio_, strict=True)
-    for i, (value, share) in enumerate(list(pairs)[:_FIRST]):
-        table.add_row(str(i), f"{value:.6g}", f"{share:.2%}")
+    """Return a table of the first eigenvalues, with their shares of the variance where the class has these."""
+    ratios = getattr(estimator, "explained_variance_ratio_", None)
+    table = console.grid("component", "eigenvalue", *([] if ratios is None else ["variance held"]))
+    for i, value in enumerate(estimator.eigenvalues_[:_FIRST]):
+        table.add_row(str(i), f"{value:.6g}", *([] if ratios is None else [f"{ratios[i]:.2%}"]))
     if len(estimator.eigenvalues_) > _FIRST:
-        table.add_row("...", "", "")
+        table.add_row("...")
     return table

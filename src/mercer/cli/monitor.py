@@ -22,6 +22,10 @@ from mercer.io.writers import Labelled
 from mercer.monitoring.monitor import ProcessMonitor
 
 _CHUNK = 4096
+_LEARNING = (  # parameters without effect on a saved monitor
+    *("alpha", "false_alarms_per", "confidence", "statistic", "lags", "smoothing", "persist", "settings", "scale"),
+    *("rows", "seed"),
+)
 _COLUMNS = ("alarm", "which", "t2", "spe", "p")
 
 Normal = Annotated[str, typer.Argument(metavar="NORMAL", help="Rows of normal operation, in the order of time.")]
@@ -40,6 +44,7 @@ Time = Annotated[
 
 
 def monitor(
+    ctx: typer.Context,
     normal: Normal,
     new: New = None,
     alpha: Annotated[
@@ -67,7 +72,9 @@ def monitor(
     plot: Annotated[Path | None, typer.Option(help="A picture: T2 and SPE with limits, alarms, contributions.")] = None,
     saved: Annotated[
         Path | None,
-        typer.Option("--monitor", help="A saved monitor to use; nothing is learned, and the only file is NEW."),
+        typer.Option(
+            "--monitor", help="A saved monitor to use: the only file is NEW; options for learning are refused."
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="File for the monitor, which goes on after the last row of NEW.")
@@ -107,6 +114,7 @@ def monitor(
             means = _learn(process, learning, n_times)
         else:
             process, means = open_kind(saved, ProcessMonitor, "monitor", "mercer monitor --save"), None
+            options.refuse_learning(ctx, "--monitor", source.learning_only(process, _LEARNING))
             process = process.reset() if reset else process
         found = Episodes(process, top)
         if new is not None:

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -52,8 +53,9 @@ MissingCells = Annotated[
     Missing | None,
     typer.Option(
         help="Missing cells: error stops at the first one; drop leaves out their rows, and adds row numbers to the "
-        "output; mean fills in the mean of the column in the training rows. (default: mean for a model that "
-        "was fitted with it, else error)"
+        "output; mean fills in the mean of the column in the training rows, which models of `mercer fit` "
+        "with --scale or --missing mean know, and detectors except with --scale none; a saved monitor has no means. "
+        "(default: mean for a model of `mercer fit --missing mean`, else error)"
     ),
 ]
 Verbose = Annotated[
@@ -64,6 +66,25 @@ FirstRows = Annotated[
     int | None, typer.Option("--rows", min=1, help="Read only this number of rows, from the start of the file.")
 ]
 ChunkRows = Annotated[int, typer.Option(min=1, help="Number of rows to hold in memory at a time.")]
+
+
+def refuse_learning(ctx: typer.Context, saved: str, learning: Collection[str]) -> None:
+    """Fail if parameters that only learning uses are given beside the option that names a saved detector or monitor."""
+    given = [
+        parameter.opts[0]
+        for parameter in ctx.command.params
+        if parameter.name in learning and _is_given(ctx, parameter.name)
+    ]
+    if given:
+        which = " and ".join(filter(None, (", ".join(given[:-1]), given[-1])))
+        effect = "has no effect; leave it out" if len(given) == 1 else "have no effect; leave them out"
+        raise ValueError(f"With {saved} nothing is learned, so {which} {effect}.")
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    """Tell whether a parameter is on the command line, even with the value of its default."""
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def split_names(text: str | None) -> tuple[str, ...]:

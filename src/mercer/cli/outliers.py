@@ -20,6 +20,8 @@ from mercer.outliers.judgement import judge_rows
 
 MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
+_ALPHA = 0.05
+_LEARNING = ("train", "statistic", "method", "scale", "rows", "seed")  # parameters without effect on a saved detector
 _COMPONENTS = 4  # as many as the detector takes if no method is given
 
 Method = Annotated[
@@ -32,9 +34,16 @@ Method = Annotated[
 
 
 def outliers(
+    ctx: typer.Context,
     data: options.Data,
     train: Annotated[str | None, typer.Option(help="File with normal rows to learn from. (default: DATA)")] = None,
-    alpha: Annotated[float, typer.Option(help="Share of normal rows that may raise an alarm.")] = 0.05,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Share of normal rows that may raise an alarm. (default: {_ALPHA}, or that of the --detector, which "
+            "itself stays as it is)"
+        ),
+    ] = None,
     statistic: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
     method: Method = methods.AUTO,
     scale: Annotated[
@@ -42,7 +51,7 @@ def outliers(
     ] = options.Scale.soft,
     out: Annotated[str | None, typer.Option("--out", "-o", help="File for t2, spe and p of each row, or -.")] = None,
     detector: Annotated[
-        Path | None, typer.Option(help="A saved detector to use; nothing is learned, and --train is ignored.")
+        Path | None, typer.Option(help="A saved detector to use; options for learning are then refused.")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="File for the detector.")] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of most unusual rows to show.")] = 5,
@@ -60,6 +69,7 @@ def outliers(
     """Find rows that are unlike the others, or unlike those of another file."""
     with waiting.watch(verbose, out) as observers:
         if detector is None:
+            alpha = _ALPHA if alpha is None else alpha
             judge = KernelOutlierDetector(statistic=statistic, alpha=alpha, standardize=scale.kind, random_state=seed)
             kept = (ids, times) if train is None else ()
             learning = source.to_learn(
@@ -68,7 +78,8 @@ def outliers(
             known, means = _learn(judge, method, learning, rows, seed)
         else:
             judge, known, means = _saved(detector), None, None
-            alpha = judge.alpha if judge.alpha is not None else alpha
+            options.refuse_learning(ctx, "--detector", source.learning_only(judge, _LEARNING))
+            alpha = _level(judge, alpha)
         if save is not None:
             judge.save(save)
         judging = source.to_judge(
@@ -111,6 +122,17 @@ def _estimator(method: str, n_rows: int, seed: int) -> Any:
 def _saved(path: Path) -> KernelOutlierDetector:
     found: KernelOutlierDetector = open_kind(path, KernelOutlierDetector, "detector", "mercer outliers --save")
     return found
+
+
+def _level(saved: KernelOutlierDetector, alpha: float | None) -> float:
+    """Return the level of alarms that is given, or that of the saved detector; say if no row can reach it."""
+    if alpha is None:
+        return _ALPHA if saved.alpha is None else saved.alpha
+    if not 0 < alpha < 1:
+        raise ValueError(f"--alpha is {alpha:g}; give a share between 0 and 1.")
+    n, rows = saved.calibration_.n, saved.n_samples_seen_
+    silence.tell(silence.too_few_rows(alpha, n, rows, n / rows))
+    return alpha
 
 
 def _judge(

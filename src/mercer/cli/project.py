@@ -15,7 +15,13 @@ from mercer.cli.source import labelled
 from mercer.io import writers
 from mercer.io.persist import load
 from mercer.io.table import Table, joined
+from mercer.registry import DECOMPOSITIONS
+from mercer.tables.prepared import PreparedModel
 
+_OTHER_COMMANDS = {
+    "KernelOutlierDetector": "use `mercer outliers DATA --detector {}`.",
+    "ProcessMonitor": "use `mercer monitor NEW --monitor {}`.",
+}
 _QUANTILES = {"smallest": 0.0, "median": 0.5, "90 %": 0.9, "99 %": 0.99, "largest": 1.0}
 
 
@@ -162,13 +168,11 @@ class Largest:
 def open_model(path: Path) -> Any:
     """Load a kernel model, or fail if there is none at this path."""
     estimator = open_file(path)
-    if not hasattr(estimator, "expansion_"):
-        monitor = hasattr(estimator, "judge")
-        instead = f"mercer monitor NEW --monitor {path}" if monitor else f"mercer outliers DATA --detector {path}"
-        raise TypeError(
-            f"{path} holds a {type(estimator).__name__}, which has no components to project on; use `{instead}`."
-        )
-    return estimator
+    if isinstance(estimator, PreparedModel) or type(estimator).__name__ in DECOMPOSITIONS:
+        return estimator
+    problem = f"{path} holds a model of the class {type(estimator).__name__}, which has no scores of rows"
+    instead = _OTHER_COMMANDS.get(type(estimator).__name__, "give a model saved by `mercer fit`.")
+    raise TypeError(f"{problem}; {instead.format(path)}")
 
 
 def open_kind(path: Path, kind: type, name: str, maker: str) -> Any:

@@ -101,7 +101,7 @@ def _write(out: str, records: list[dict[str, Any]]) -> None:
 
 def _show(found: Selection, records: list[dict[str, Any]], data: str) -> None:
     """Print the reason, the best candidates, and how to use the choice."""
-    console.out.print(found.why, soft_wrap=True, highlight=False, markup=False)
+    console.out.print(found.why, soft_wrap=True, highlight=False)
     scaled = any(record["standardize"] is not False for record in records)
     grid = console.grid("kernel", "gamma", "components", *(["scaling"] if scaled else []), "score", "+-", "")
     best = records[:_SHOWN]
@@ -128,7 +128,7 @@ def _chosen(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _show_use(found: Selection, record: dict[str, Any], data: str) -> None:
     """Print the choice as Python, and as a command."""
     for line in (*imports(found.estimator), f"model = {written(found.estimator)}"):
-        console.out.print(line, soft_wrap=True, highlight=False, markup=False)
+        console.out.print(line, soft_wrap=True, highlight=False)
     console.say(f"On the command line: {_command(found.purpose, record, data)}")
 
 

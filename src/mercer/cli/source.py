@@ -16,6 +16,8 @@ from mercer.io import readers
 from mercer.io.selection import Selection, distinct, shortened
 from mercer.io.table import joined
 from mercer.io.writers import Labelled
+from mercer.monitoring.monitor import ProcessMonitor
+from mercer.outliers.detector import KernelOutlierDetector
 from mercer.tables.columns import ColumnSummary
 from mercer.tables.prepared import PreparedModel, filled, training_means
 
@@ -152,13 +154,15 @@ def to_judge(
     if missing is Missing.mean and means is None:
         means = training_means(model)
     if missing is Missing.mean and means is None:
-        raise ValueError(
-            "This model does not know the means of its training rows. Fit it with --missing mean or --scale, or use "
-            "--missing drop."
-        )
+        raise ValueError(_no_means(model))
     selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
     width = None if names is not None else getattr(model, "n_features_in_", None)
     return Source(data, selection, observers, means, limit=limit, width=width)
+
+
+def learning_only(saved: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the parameters that a saved detector or monitor has no use for: columns, too, if it knows their names."""
+    return (*parameters, "columns") if hasattr(saved, "feature_names_in_") else parameters
 
 
 def ready(known: readers.Table, learning: Source) -> tuple[readers.Table, Array | None]:
@@ -181,13 +185,31 @@ def fit(judge: Any, known: readers.Table, X: Any, observers: tuple[Observer, ...
 
 def hints(summary: ColumnSummary, columns: tuple[str, ...]) -> Iterator[str]:
     """Return messages about unusual columns that a model learns from."""
-    if len(summary.constant()) == summary.n_columns:
+    if summary.n_rows and len(summary.constant()) == summary.n_columns:
         yield "Warning: all columns are constant, so there is nothing to learn from these rows."
     for column in summary.counting():
         yield (
             f"Column {columns[column]} rises or falls by whole numbers from row to row, as a row number or a time "
             f"does. If it is one, leave it out: --exclude {columns[column]}"
         )
+
+
+def _no_means(model: Any) -> str:
+    """Return why missing cells cannot be filled for a model, and what can be done."""
+    if isinstance(model, ProcessMonitor):
+        return (
+            "A saved monitor does not know the means of its training rows. Use --missing drop, or learn and judge in "
+            "one command, with NORMAL and NEW."
+        )
+    if isinstance(model, KernelOutlierDetector):
+        return (
+            "A detector that was learned with --scale none does not know the means of its training rows. Learn it with "
+            "--scale soft, or use --missing drop."
+        )
+    return (
+        "This model does not know the means of its training rows. Fit it with --missing mean or --scale, or use "
+        "--missing drop."
+    )
 
 
 def _own_rule(model: Any) -> Missing:

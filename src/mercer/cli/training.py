@@ -53,7 +53,8 @@ class Trainer:
         if not self._prepares:
             return self.source.chunks(self.chunk_rows)
         first: Iterable[Table] = self.source.chunks(self.chunk_rows)
-        if self.source.data == "-":  # standard input can be read only once, so it is held in memory
+        files = (self.source.data, *self.source.more)
+        if "-" in files:  # standard input can be read only once, so all rows are held in memory
             first = again = list(first)
         else:
             again = replace(self.source, quiet=True).chunks(self.chunk_rows)  # type: ignore[assignment]

@@ -65,6 +65,8 @@ def watch(
 
     if model is not None and (learn is not None or alpha is not None or adapt):
         raise ValueError("--learn, --alpha and --adapt belong to a model that is learned; a saved --model has its own.")
+    if alpha is not None and not 0.0 < alpha < 1.0:
+        raise ValueError(f"--alpha is {alpha:g}; it is a share of rows, and must lie between 0 and 1.")
     source = source_of(address, follow=follow, demo=demo)
     settings = Settings(
         title=title or source.name, alpha=0.01 if alpha is None else alpha, learn=LEARN if learn is None else learn,

@@ -85,7 +85,7 @@ def judge_by_cells(
 
 def _scaled(trial: _Trial, kind: str | bool) -> tuple[Scaling, SharedDistances]:
     scaling = Scaling.of(trial.learned, kind)
-    if kind is False:  # far from the origin a linear model has fewer digits; no kernel here needs the origin
+    if not kind:  # far from the origin a linear model has fewer digits; no kernel here needs the origin
         scaling = replace(scaling, mean=trial.learned.mean(axis=0))
     return scaling, SharedDistances(scaling(trial.learned))
 

@@ -11,7 +11,7 @@ from mercer.engine.lanczos import LanczosPairs, lanczos
 from mercer.engine.tridiagonal import Tridiagonal
 
 _PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
-_SEARCH_STEPS = 12  # and those that find a large one
+_SEARCH_STEPS = 12  # and those, at least, that find a large one
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
 _TRIDIAGONAL_ROWS = 900  # for more, LAPACK's own driver for some pairs is as fast, and takes less memory
@@ -63,7 +63,7 @@ def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROB
     """
     n, K = len(K), columnwise(K)
     steps = min(steps, n)
-    negligible = 1e-12 * n * float(np.abs(K[0]).max() or 1.0)
+    negligible = 1e-12 * n * float(np.abs(K.diagonal()).max())
     T = np.zeros((steps, steps))
     w, before = _beside(known, _beside(known, np.random.default_rng(0).standard_normal(n))), np.zeros(n)
     norm, size = dnrm2(w), 0
@@ -103,7 +103,8 @@ def leading_pairs_by_lanczos(K: Array, n_pairs: int, start: Array, *, lowest: bo
     found = lanczos(columnwise(K), n_pairs, start, _PROBE_STEPS if lowest else 0)
     if found is None or n_pairs == 1:
         return found
-    least, missed = extreme_ritz_values(K, found.vectors, _SEARCH_STEPS)
+    steps = max(_SEARCH_STEPS, found.n_steps)  # a copy needs as many as the eigenvalue itself if others are near
+    least, missed = extreme_ritz_values(K, found.vectors, steps)
     if missed > found.values[-1] + _MISSED * np.abs(found.values).max():
         return None
     return replace(found, lowest=min(found.lowest, least))

@@ -196,7 +196,7 @@ def block_krylov(
     basis = _Basis.begin(start, min(n, max(min(20 * block, _WIDE_BASIS), 3 * n_pairs + 6 * block, _SMALLEST_BASIS)))
     blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // n))
     progress, rng = _Progress(tol, floor, noise, blind), np.random.default_rng(1)
-    scale, lowest, width, converged = 0.0, np.inf, block, False
+    scale, lowest, width, converged, least = 0.0, np.inf, block, False, 0
     for step in range(1, max_iter + 1):
         remainder = basis.absorb(product(basis.newest.T).T)
         newest, finished = slice(basis.done, basis.size), basis.size
@@ -214,11 +214,13 @@ def block_krylov(
             complete = len(ritz.wanted) == min(n_pairs, n)
             equal = _EQUAL * max(tol, progress.reachable(scale)) * scale
             hidden = finished < n and (not complete or ritz.copies(equal) >= width)
-            if (converged or exhausted) and not hidden:
+            if ((converged and step >= least) or exhausted) and not hidden:
                 break
             if exhausted or (converged and hidden):
                 basis.widen(rng, block)
                 width, progress.next = width + block, step + 1
+                # random rows need about as many steps as the others did, and only then show a copy that was missed
+                least = 2 * step if complete and not exhausted else least
             if basis.must_restart():
                 kept = _order(ritz.values, select)[: n_pairs + block]
                 basis.restart(ritz.values[kept], ritz.rotation[:, kept])

@@ -6,6 +6,9 @@ import numpy as np
 
 from mercer.arrays import Array
 
+_FURTHEST = 1e38  # units: a float32 number, whose sixth power (the length of a row to a cubic kernel) is a float64 one
+_LARGEST = 1e140  # of rows that are not scaled, which may be of any size: a number whose squares can be added up
+
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -17,7 +20,7 @@ class Scaling:
     @classmethod
     def of(cls, X: Array, kind: str | bool) -> "Scaling":
         """Return the scaling of these rows: "variance" (or True), "soft", or False for none."""
-        if kind is False:
+        if not kind:
             return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
         X = X.astype(np.float64, copy=False)
         size = np.abs(X).max(axis=0)
@@ -32,3 +35,16 @@ class Scaling:
     def __call__(self, X: Array) -> Array:
         """Return scaled rows, in the precision of the rows."""
         return np.asarray((X - self.mean) / self.unit, X.dtype)
+
+    def bounded(self, X: Array) -> Array:
+        """Return scaled rows with enormous values cut, so that their squares are numbers; NaN stays NaN.
+
+        This is for rows that are judged, which are as unusual afterwards. Rows to learn from or to project are not cut.
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray(np.clip((X - self.mean) / self.unit, -self._most, self._most), X.dtype)
+
+    @property
+    def _most(self) -> float:
+        """The largest value of bounded rows."""
+        return _FURTHEST if self.mean.any() or (self.unit != 1.0).any() else _LARGEST

@@ -186,7 +186,8 @@ class KernelDecomposition(
         """Return rows in input space whose images come close to the given scores.
 
         Such rows are called pre-images. The parameter `preimage`, where the class has one, chooses how they are found;
-        "mika" follows [mika1999]_ and "kwok" follows [kwok2004]_.
+        "mika" follows [mika1999]_ and "kwok" follows [kwok2004]_. With kernel="chi2", which takes no negative numbers,
+        those of the rows that are found become 0.
 
         Parameters
         ----------

@@ -1,16 +1,20 @@
 """Rows that are too many for memory: files, and iterators of chunks, as `fit` of streaming estimators takes them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Points, n_rows
 from mercer.io.readers import chunks as file_chunks
+from mercer.solvers.landmark.recent_rows import RecentRows
 
 CHUNK_ROWS = 8192
+
+Check = Callable[[Any, bool], Points]
+"""Returns rows as a float matrix; True: they set the features, False: they need the features of the rows before."""
 
 
 def is_chunked(X: Any) -> bool:
@@ -25,16 +29,13 @@ def is_files(X: Any) -> bool:
     return isinstance(X, str | PathLike)
 
 
-def chunks_of(X: Any, names: list[str] | None = None) -> Iterator[Array]:
-    """Yield the chunks of files or of an iterator; the names of the files' columns are put into `names`, if given.
+def chunks_of(files: Any, names: list[str] | None = None) -> Iterator[Array]:
+    """Yield the chunks of one or more files; the names of their columns are put into `names`, if given.
 
     Columns without numbers are left out. All files need the same columns.
     """
-    if not is_files(X):
-        yield from X
-        return
     known: tuple[str, ...] | None = None
-    for number, file in enumerate(X if isinstance(X, list | tuple) else [X]):
+    for number, file in enumerate(files if isinstance(files, list | tuple) else [files]):
         for table in file_chunks(file, CHUNK_ROWS, columns=known):
             if known is None and table.names is not None:
                 known = table.names
@@ -45,20 +46,39 @@ def chunks_of(X: Any, names: list[str] | None = None) -> Iterator[Array]:
             yield table.values
 
 
-def examples_of(X: Any, most: int, rng: np.random.RandomState, names: list[str]) -> tuple[Array, Iterator[Array]]:
-    """Return rows to decide by, and the chunks of all rows: a sample of files, or the first rows of an iterator."""
+def examples_of(
+    X: Any, most: int, rng: np.random.RandomState, names: list[str], check: Check
+) -> tuple[Points, Iterator[Points]]:
+    """Return rows to decide by, and the chunks of all rows: a sample of files, or the first rows of an iterator.
+
+    All are checked, and chunks without rows are left out.
+    """
     if is_files(X):
-        return drawn_rows(chunks_of(X, names), most, rng), chunks_of(X)
-    chunks: Iterator[Array] = iter(X)
-    first: list[Array] = []
+        examples = check(drawn_rows(chunks_of(X, names), most, rng), True)
+        return examples, (check(chunk, False) for chunk in chunks_of(X) if len(chunk))
+    chunks = _checked(X, check)
+    first: list[Points] = []
     count = 0
     while count < most and (chunk := next(chunks, None)) is not None:
-        first.append(np.asarray(chunk))
-        _check_width(first[-1], first[0])
-        count += len(first[-1])
-    if not count:
+        first.append(chunk.copy())  # an iterator may fill the same array again
+        count += n_rows(chunk)
+    if not first:
         raise ValueError("The iterator gave no rows to learn from.")
-    return np.concatenate([rows for rows in first if len(rows)]), chain(first, chunks)
+    return RecentRows(first).stacked(), chain(first, chunks)
+
+
+def _checked(chunks: Iterator[Any], check: Check) -> Iterator[Points]:
+    """Yield the chunks that have rows; the first of them sets the features that the others need."""
+    first = True
+    for chunk in chunks:
+        if not _is_empty(chunk):
+            yield check(chunk, first)
+            first = False
+
+
+def _is_empty(chunk: Any) -> bool:
+    """Tell whether a chunk has no rows; what has no length at all is left to the check."""
+    return len(chunk) == 0 if isinstance(chunk, list | tuple) else np.shape(chunk)[:1] == (0,)
 
 
 def drawn_rows(chunks: Iterable[Array], most: int, rng: np.random.RandomState) -> Array:
@@ -73,7 +93,7 @@ def drawn_rows(chunks: Iterable[Array], most: int, rng: np.random.RandomState) -
         best = np.sort(np.argsort(keys)[:most])
         keys, kept = keys[best], kept[best]
     if kept is None or not len(kept):
-        raise ValueError("The files or chunks hold no rows to learn from.")
+        raise ValueError("The files hold no rows to learn from.")
     return kept
 
 

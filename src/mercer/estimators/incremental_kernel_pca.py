@@ -13,6 +13,7 @@ from mercer.arrays import Array, Points, n_rows
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.same_features import check_same_features
 from mercer.estimators.update_history import Record, UpdateHistory
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -200,16 +201,19 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     @validated
     def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Forget everything and learn from the rows of X, in order.
 
-        Files and iterators may hold more rows than memory. Files are read twice: a sample of all rows sets gamma.
+        Files and iterators may hold more rows than memory. Files are read twice: a sample of all rows sets gamma. A
+        call that raises an error leaves the model as it was.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), file name or names, or iterator of chunks
-            Training rows, dense or CSR. Files can be of every kind that `mercer fit` reads.
+            Training rows, dense or CSR. Files can be of every kind that `mercer fit` reads. A chunk is any table of
+            rows that `partial_fit` takes; all need the same features.
         y : None
             Ignored; present for scikit-learn's conventions.
         reference : fitted model, Expansion or None, default=None
@@ -237,11 +241,10 @@ class IncrementalKernelPCA(KernelDecomposition):
     def _fit_chunks(self, X: Any, reference: Any) -> None:
         """Learn from files, of which a sample of all rows sets gamma, or from chunks that come once."""
         names: list[str] = []
-        examples, chunks = examples_of(X, _EXAMPLES, np.random.RandomState(0), names)
-        self._begin(self._check_learnable(examples, reset=True))
+        examples, chunks = examples_of(X, _EXAMPLES, np.random.RandomState(0), names, self._check_learnable)
+        self._begin(examples)
         for chunk in chunks:
-            if n_rows(chunk):
-                self._learn(self._check_learnable(chunk, reset=False), reference)
+            self._learn(chunk, reference)
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
@@ -413,8 +416,8 @@ class IncrementalKernelPCA(KernelDecomposition):
         if not isinstance(other, IncrementalKernelPCA):
             raise TypeError(f"Only an IncrementalKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
+        check_same_features(self, other)
         for name, mine, theirs in (
-            ("numbers of features", self.n_features_in_, other.n_features_in_),
             ("kernels", self._kernel, other._kernel),
             ("centring", self.center, other.center),
             ("rates of forgetting", self.forgetting, other.forgetting),

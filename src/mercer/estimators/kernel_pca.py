@@ -27,7 +27,8 @@ from mercer.estimators.validation import (
 )
 from mercer.expansion.part_model import PartModel
 from mercer.preimage.anchors import Anchors
-from mercer.preimage.ridge import RidgeMap
+from mercer.preimage.methods import in_domain
+from mercer.preimage.ridge import RidgeMap, score_kernel
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.exact.fit import Fit, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
@@ -79,7 +80,8 @@ class KernelPCA(KernelDecomposition):
         Penalty of the ridge regression with preimage="ridge"; other methods ignore it.
     fit_inverse_transform : bool, default=False
         Fit the ridge regression from scores to rows, which `inverse_transform` needs with preimage="ridge". Other
-        values of `preimage` do not need it.
+        values of `preimage` do not need it. The regression compares scores by the kernel of the model, or by a Gaussian
+        kernel of median width with kernel="chi2", which takes no negative numbers.
     eigen_solver : {"auto", "dense", "arpack", "randomized", "krylov"}, default="auto"
         How eigenvectors are computed. "dense" is LAPACK on the whole matrix. "arpack" is the Lanczos method of ARPACK.
         "krylov" is a block Krylov method that multiplies by the centred kernel matrix in tiles and never holds it
@@ -414,7 +416,8 @@ class KernelPCA(KernelDecomposition):
         self.eigenvectors_ = solved.eigenvectors
         self.solver_, self.n_iter_, self.precision_ = solved.solver, solved.n_iter, solved.dtype.name
         if self.fit_inverse_transform and self.preimage == "ridge":
-            ridge = RidgeMap.fit(self._training_scores(), X, self.expansion_.kernel, self.alpha)
+            scores = self._training_scores()
+            ridge = RidgeMap.fit(scores, X, score_kernel(self.expansion_.kernel, scores), self.alpha)
             self.dual_coef_, self.X_transformed_fit_ = ridge.dual_coef, ridge.train_scores
 
     def _training_scores(self) -> Array:
@@ -461,4 +464,6 @@ class KernelPCA(KernelDecomposition):
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
                 "transform is not available. Set it, or choose preimage='auto', which needs no fit of its own."
             )
-        return RidgeMap(self.X_transformed_fit_, self.dual_coef_, self.expansion_.kernel)(scores)
+        kernel = self.expansion_.kernel
+        ridge = RidgeMap(self.X_transformed_fit_, self.dual_coef_, score_kernel(kernel, self.X_transformed_fit_))
+        return in_domain(kernel, ridge(scores))

@@ -13,6 +13,7 @@ from mercer.arrays import Array, IntArray, Points, n_rows
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -235,17 +236,20 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks from the rows of X and learn from all of them, in order.
 
         Files and iterators may hold more rows than memory. Files are read twice: landmarks are chosen from a sample of
         all rows (3000, or 10 for each landmark). An iterator is read once, and its landmarks are from its first rows.
+        A call that raises an error leaves the model as it was.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), file name or names, or iterator of chunks
-            Training rows, dense or CSR. Files can be of every kind that `mercer fit` reads.
+            Training rows, dense or CSR. Files can be of every kind that `mercer fit` reads. A chunk is any table of
+            rows that `partial_fit` takes; all need the same features.
         y : None
             Ignored; present for scikit-learn's conventions.
 
@@ -273,15 +277,14 @@ class LandmarkKernelPCA(KernelDecomposition):
         """Learn from files, of which a sample of all rows gives the landmarks, or from chunks that come once."""
         names: list[str] = []
         wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else 0
-        examples, chunks = examples_of(X, max(_EXAMPLES, _EXAMPLES_EACH * wanted), generator(self.random_state), names)
-        examples = self._check_learnable(examples, reset=True)
+        most, rng = max(_EXAMPLES, _EXAMPLES_EACH * wanted), generator(self.random_state)
+        examples, chunks = examples_of(X, most, rng, names, self._check_learnable)
         self._begin(examples)
         assert self._stream is not None
         if 0 < wanted < n_rows(examples) and self.window is None:
             self._stream.open_on(*self._stream.plan.choose(examples, generator(self.random_state)))
         for chunk in chunks:
-            if n_rows(chunk):
-                self._learn(self._check_learnable(chunk, reset=False))
+            self._learn(chunk)
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
@@ -507,10 +510,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         if not isinstance(other, LandmarkKernelPCA):
             raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
+        check_same_features(self, other)
         assert self._stream is not None
         assert other._stream is not None
         for name, mine, theirs in (
-            ("numbers of features", self.n_features_in_, other.n_features_in_),
             ("kernels", self._stream.plan.kernel, other._stream.plan.kernel),
             ("windows", self.window, other.window),
             ("rates of forgetting", self.forgetting, other.forgetting),

@@ -16,6 +16,7 @@ from mercer.errors import user_level
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
+from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -359,7 +360,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         TypeError
             If `other` is not an OnlineRobustKernelPCA.
         ValueError
-            If the models differ in kernel, landmarks or options, or if `update` is not "svd".
+            If the models differ in features, kernel, landmarks or options, or if `update` is not "svd".
         sklearn.exceptions.NotFittedError
             If a model is not fitted yet.
 
@@ -377,6 +378,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         if not isinstance(other, OnlineRobustKernelPCA):
             raise TypeError(f"Only an OnlineRobustKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
+        check_same_features(self, other)
         result = copy(self)
         result._learning = self._learning.merged(other._learning, self._plan(), self._channel())
         run = result._learning.run

@@ -35,8 +35,8 @@ COMPONENTS: list[Any] = [
 ]
 
 MOST_COMPONENTS = 10
-_SQUARES = (1e-140, 1e140)  # kernel values whose squares can be added up for any number of rows
 """How many components are computed, at most, where n_components=None."""
+_SQUARES = (1e-140, 1e140)  # kernel values whose squares can be added up for any number of rows
 
 __all__ = [
     "COMPONENTS",

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from gzip import BadGzipFile
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,10 @@ def _fast_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
         return
     except (ImportError, ValueError):
         pass  # not installed, or pyarrow.ArrowInvalid
+    except OSError as error:
+        if error.errno is not None:  # of the system; damaged compressed bytes have no number
+            raise
+        raise BadGzipFile(str(error)) from error
     with open_text(path) as stream:
         for piece in _plain_pieces(stream, plan):
             yield piece[max(0, done) :]

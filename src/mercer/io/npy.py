@@ -100,7 +100,8 @@ def row_count(path: Path, key: str | None) -> int:
         return len(np.atleast_1d(npy_format.open_memmap(path, mode="r")))
     with ZipFile(path) as archive, archive.open(_member(archive, path, key)) as stream:
         stream.read(len(MAGIC))
-        return int(_header(stream)[0][0])
+        shape = _header(stream)[0]
+        return int(shape[0]) if shape else 1
 
 
 def _only_matrix(archive: ZipFile, keys: list[str]) -> str | None:

@@ -1,6 +1,8 @@
 """Image files as arrays, by Pillow, which is installed together with matplotlib."""
 
+import io
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.errors import DataFileError, MissingExtraError
+from mercer.io.writers import complete_or_nothing
 
 Pixels = npt.NDArray[Any]
 
@@ -26,11 +29,12 @@ def read_picture(path: str | os.PathLike[str]) -> Pixels:
     """Return an image as (height, width), or (height, width, channels) with colours.
 
     Values are uint8, or uint16 where the file has 16 bits. A palette becomes its colours. Transparency is the last of
-    two or four channels.
+    two or four channels. The image is turned as its EXIF entry says, as viewers show it.
     """
     from_file = _pillow("Reading images")
     try:
-        with from_file.open(path) as picture:
+        with from_file.open(path) as stored:
+            picture = _upright(stored)
             mode = _MODES.get(picture.mode, picture.mode)
             transparent = picture.mode == "P" and "transparency" in picture.info
             converted = picture if mode == picture.mode else picture.convert("RGBA" if transparent else mode)
@@ -41,15 +45,47 @@ def read_picture(path: str | os.PathLike[str]) -> Pixels:
         raise DataFileError(f"Cannot read {path} as an image: {error}") from error
 
 
-def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
-    """Write an image in the format that the suffix names."""
-    image = _pillow("Writing images").fromarray(pixels)
+def _upright(stored: Any) -> Any:
+    """Return an image turned as its EXIF entry says; as it is stored where the entries are damaged."""
+    from PIL import ImageOps
+
     try:
-        image.save(path)
-    except (OSError, ValueError, KeyError) as error:
+        return ImageOps.exif_transpose(stored)
+    except (SyntaxError, ValueError, struct.error):
+        return stored
+
+
+def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
+    """Write an image in the format that the suffix names; after a failure an older file stays as it was."""
+    encoded = _encoded(path, pixels)
+    with complete_or_nothing(Path(path)) as stream:
+        stream.write(encoded)
+
+
+def check_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
+    """Check whether an image with channels and values like these can be written, before a long computation."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"The folder {folder} does not exist; create it first.")
+    _encoded(path, pixels[:1, :1])
+
+
+def _encoded(path: str | os.PathLike[str], pixels: Pixels) -> bytes:
+    """Return an image as the bytes of the format that the suffix names."""
+    pillow = _pillow("Writing images")
+    suffix = Path(path).suffix.lower()
+    kind = pillow.registered_extensions().get(suffix)
+    if kind is None:
         raise DataFileError(
-            f"Cannot write {path}: {error}. Choose a name that ends in one of {', '.join(SUFFIXES)}."
-        ) from error
+            f"Cannot write {path}: the format {suffix!r} is not known. Choose a name that ends in one of "
+            f"{', '.join(SUFFIXES)}."
+        )
+    stream = io.BytesIO()
+    try:
+        pillow.fromarray(pixels).save(stream, kind)
+    except (OSError, ValueError, KeyError) as error:
+        raise DataFileError(f"Cannot write {path}: {error}. Choose a name that ends in .png or .tif.") from error
+    return stream.getvalue()
 
 
 def outlined(

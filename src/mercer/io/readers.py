@@ -7,6 +7,7 @@ from dataclasses import replace
 from gzip import BadGzipFile
 from os import PathLike, fspath
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -113,7 +114,7 @@ def row_count(source: Source) -> int | None:
 
             return int(ParquetFile(path).metadata.num_rows)
         return _count_by_size(path) if kind in SUFFIXES else None
-    except (OSError, ValueError, ImportError):
+    except (OSError, ValueError, ImportError, EOFError, BadZipFile, zlib.error):
         return None  # the reader will report what is wrong
 
 

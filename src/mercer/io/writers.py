@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -47,7 +48,7 @@ def write(target: str | PathLike[str], chunks: Iterable[Values | Labelled], name
     if where == "-":
         return _text(sys.stdout.buffer, labelled, names)
     path = check_target(where)
-    with _complete_or_nothing(path) as stream:
+    with complete_or_nothing(path) as stream:
         return SUFFIXES[path.suffix.lower()](stream, labelled, names)
 
 
@@ -65,7 +66,7 @@ def check_target(where: str) -> Path:
 
 
 @contextmanager
-def _complete_or_nothing(path: Path) -> Iterator[IO[bytes]]:
+def complete_or_nothing(path: Path) -> Iterator[IO[bytes]]:
     """Write to a temporary file, and rename it to the path after success."""
     if path.exists() and not path.is_file():  # a pipe or a device must be written to, never replaced
         with path.open("wb") as stream:
@@ -135,11 +136,19 @@ def _json_lines(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> 
     """Write one JSON list or object per row."""
     count = 0
     for chunk in chunks:
-        rows = list(zip(*(column.tolist() for column in chunk.columns), strict=True))
+        rows = list(zip(*map(_json_values, chunk.columns), strict=True))
         records = rows if names is None else [dict(zip(names, row, strict=True)) for row in rows]
-        stream.writelines(f"{json.dumps(record)}\n".encode() for record in records)
+        stream.writelines(f"{json.dumps(record, allow_nan=False)}\n".encode() for record in records)
         count += len(rows)
     return count
+
+
+def _json_values(column: npt.NDArray[Any]) -> list[Any]:
+    """Return the cells of a column; None, which becomes null, for NaN and infinity, which JSON does not have."""
+    cells: list[Any] = column.tolist()
+    if column.dtype.kind != "f" or np.isfinite(column).all():
+        return cells
+    return [cell if math.isfinite(cell) else None for cell in cells]
 
 
 def _parquet(stream: IO[bytes], chunks: Iterable[Labelled], names: Names) -> int:

@@ -25,6 +25,8 @@ class Kernel:
         Whether k(x, x) = 1 for every row.
     inner_product : bool
         Whether k(x, y) is the inner product of what `prepare` returns for the two rows.
+    non_negative : bool
+        Whether rows must have no negative numbers.
     positive : bool
         Whether every kernel matrix is positive semi-definite.
 
@@ -48,6 +50,7 @@ class Kernel:
     name: ClassVar[str] = "kernel"
     unit_diagonal: ClassVar[bool] = False
     inner_product: ClassVar[bool] = False
+    non_negative: ClassVar[bool] = False
 
     @property
     def positive(self) -> bool:

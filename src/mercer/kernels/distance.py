@@ -300,6 +300,7 @@ class Chi2(_PairwiseKernel):
 
     name: ClassVar[str] = "chi2"
     unit_diagonal: ClassVar[bool] = True
+    non_negative: ClassVar[bool] = True
     gamma: float = 1.0
 
     @property

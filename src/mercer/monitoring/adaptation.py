@@ -7,7 +7,7 @@ All rows of the stream wait for a while. At every refresh those that have waited
 - where at least a quarter of the rows near them have an alarm, rows do not count at all: there is a fault;
 - of the rows with an alarm, as many as the rate of false alarms lets expect count for the limits: those with the
   largest p-values. Without them the limits would shrink with every refresh, as the largest normal scores would never
-  be seen.
+  be seen. One with a p-value of less than a thousandth of the rate is hardly false, and does not count.
 """
 
 from dataclasses import dataclass, fields
@@ -22,6 +22,7 @@ _REFRESHES = 10  # per window
 _FEWEST = 5  # rows between two refreshes
 _PATIENCE = 2.0  # times that a smoothed value needs to respond, for which rows wait
 _FREQUENT = 0.25  # share of alarms among the rows near a row
+_CLEAR = 1e-3  # p-value in units of the rate: an alarm below it is no false one
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ class Waiting:
         accepted = complete & ~seen.alarm & (near < _FREQUENT * (2 * pace.wait + 1))
         counts = accepted.copy()
         credit = min(self.credit + alpha * float(counts.sum()), max(alpha * pace.window, 1.0))
-        alarms = np.flatnonzero(complete & seen.alarm)
+        alarms = np.flatnonzero(complete & seen.alarm & (seen.p >= _CLEAR * alpha))
         expected = alarms[np.argsort(-seen.p[alarms], kind="stable")][: int(credit)]
         counts[expected] = True
         learned = (accepted & (self._alarms(0, pace.soon)[:count] == 0))[counts]

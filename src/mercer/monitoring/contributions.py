@@ -19,23 +19,23 @@ _STEP = 0.25  # standard deviations, of the parabola
 Index = Callable[[Array], Array]  # from rows to one number per row
 
 
-def reductions(index: Index, X: Array, mean: Array, unit: Array, n_variables: int) -> Array:
-    """Return by how much each variable can lower the index of each row, (n, n_variables); never negative."""
+def reductions(index: Index, X: Array, n_variables: int) -> Array:
+    """Return by how much each variable can lower the index of each scaled row, (n, n_variables); never negative."""
     found = np.empty((len(X), n_variables))
     size = max(1, _ROWS // n_variables)
     for first in range(0, len(X), size):
         rows = X[first : first + size]
-        found[first : first + size] = _of_rows(index, rows, mean, unit, n_variables)
+        found[first : first + size] = _of_rows(index, rows, n_variables)
     return found
 
 
-def _of_rows(index: Index, X: Array, mean: Array, unit: Array, d: int) -> Array:
+def _of_rows(index: Index, X: Array, d: int) -> Array:
     """Return the reductions of some rows: from two starts, the row itself and the mean of the variable."""
     n, copies = len(X), np.repeat(X, d, axis=0)  # row by row, one copy per variable
     columns = np.arange(X.shape[1]) % d == np.tile(np.arange(d), n)[:, None]  # what moves in each copy
-    moves = columns * unit
+    moves = columns.astype(np.float64)
     before = index(X)
-    to_mean = np.where(columns, (mean - copies) / unit, 0.0).sum(axis=1) / columns.sum(axis=1)
+    to_mean = -np.where(columns, copies, 0.0).sum(axis=1) / columns.sum(axis=1)
     lowest = np.repeat(before, d)
     for start in (np.zeros(n * d), to_mean):
         lowest = np.minimum(lowest, _lowest(index, copies, moves, start))

@@ -68,10 +68,8 @@ class Explaining(StreamJudging):
         """Return by how much each variable can lower the index of rows with lags, (n, kept)."""
         used = np.isin(np.arange(2), self._chart.used)
         weights = used / np.maximum(self.limits(), np.finfo(float).tiny)
-        scaling = self._judge.scaling
-        return reductions(
-            lambda some: np.asarray(self._judge(some) @ weights), lagged, scaling.mean, scaling.unit, len(self._kept)
-        )
+        rows, model = self._judge.scaling.bounded(lagged), self._judge.model
+        return reductions(lambda some: np.asarray(model(some) @ weights), rows, len(self._kept))
 
     def slow_means(self, X: Any) -> Array:
         """Return how far the slow mean nearest to its limit, or furthest beyond it, is from its usual value.

@@ -55,7 +55,7 @@ class Normal:
     def filled(self, X: Array, missing: npt.NDArray[np.bool_], weights: Array) -> Array:
         """Return rows with the conditional means of the missing columns."""
         seen, rows = ~missing, X.copy()
-        expected = ((X[:, seen] - self.mean[seen]) / self.unit[seen]) @ weights
+        expected = Scaling(self.mean[seen], self.unit[seen]).bounded(X[:, seen]) @ weights
         rows[:, missing] = self.mean[missing] + self.unit[missing] * expected
         return rows
 
@@ -90,7 +90,7 @@ class Imputer:
         scaling, found = self.judge.scaling, rows.copy()
         unit = self.normal.unit[self.missing] / scaling.unit[self.missing]
         step = self.normal.spread(self.missing, self.weights) * unit[:, None] * unit
-        scaled = refine(self.judge.model, scaling(rows), self.missing, self.noise, step)[:, self.missing]
+        scaled = refine(self.judge.model, scaling.bounded(rows), self.missing, self.noise, step)[:, self.missing]
         found[:, self.missing] = scaling.mean[self.missing] + scaling.unit[self.missing] * scaled
         return found
 

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
 from mercer.outliers.dependence import autocorrelation, cut_of, summed_time
 
 SHARE = 0.1  # of the rate of false alarms that is left to levels of columns
@@ -88,7 +89,8 @@ class Levels:
 
         Missing values are not unusual, and leave the followed value as it is.
         """
-        steps = self.weight * np.minimum(np.maximum((X - self.mean) / self.unit, -self.reach), self.reach)
+        scaled = Scaling(self.mean, self.unit).bounded(X)
+        steps = self.weight * np.minimum(np.maximum(scaled, -self.reach), self.reach)
         most = _HELD * self.limits(alpha)
         missing = np.asarray(np.isnan(X))
         holes, found = set(np.flatnonzero(missing.any(axis=1)).tolist()), np.empty_like(steps)

@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
+from mercer.errors import user_level
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
@@ -85,8 +87,9 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         three tenths to relations.
     adapt : bool or int, default=False
         Whether model and limits follow slow drift: they are then those of the last rows of the stream that raised no
-        alarm, as many as there were training rows. An int, at least 10, is the number of these rows. Rows with an
-        alarm, rows shortly before one and rows with NaN are never learned from. See also `accept`.
+        alarm, as many as there were training rows. An int, at least 10, is the number of these rows; of more training
+        rows only the last ones are learned from, so that the limits are those of so many rows from the beginning. Rows
+        with an alarm, rows shortly before one and rows with NaN are never learned from. See also `accept`.
     gap : int or "auto", default="auto"
         Number of rows that are left out on both sides of each held-out part. "auto": twice the median autocorrelation
         time of the columns, at most a fifth of the rows.
@@ -130,7 +133,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     choice_ : str
         The choice of kernel and components, with the reason.
     n_samples_seen_ : int
-        Number of training rows without NaN, and of accepted ones.
+        Number of training rows without NaN, at most `adapt` where that is an int, and of accepted rows.
     n_features_in_ : int
         Number of features of the rows in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -235,6 +238,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from normal rows, in the order of time.
@@ -271,17 +275,20 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         training = prepared(table, times, self._longest)
         require_rows(len(training.rows), table, 0, self._names())
         if len(training.rows) < len(table):
-            warnings.warn(f"{missing_in_words(table, self._names())} and are left out.", UserWarning, stacklevel=3)
-        self.drifting_ = self._drifting(training.rows)
-        rows = training.rows[:, self._kept]
+            text = f"{missing_in_words(table, self._names())} and are left out."
+            warnings.warn(text, UserWarning, stacklevel=user_level())
+        recent = training.last(self._window(len(training.rows)))
+        self.drifting_ = self._drifting(recent.rows)
+        rows = recent.rows[:, self._kept]
         scaled = Scaling.of(rows, self.standardize)(rows)
-        self.lags_ = lags_left(scaled, training.starts) if isinstance(self.lags, str) else int(self.lags)
+        self.lags_ = lags_left(scaled, recent.starts) if isinstance(self.lags, str) else int(self.lags)
         known, lagged = training.lagged(self._kept, self.lags_)
         require_rows(len(known), table, self.lags_, self._names())
+        self.window_ = self._window(len(known))  # from the beginning, as models of fewer rows need wider limits
+        known, lagged = known[-self.window_ :], lagged[-self.window_ :]
         pair_of(self.persist, len(known))
         self.gap_ = self.lags_ + gap_of(rows) if isinstance(self.gap, str) else int(self.gap)
-        self.window_ = len(known) if isinstance(self.adapt, bool) else int(self.adapt)
-        self.n_samples_seen_ = len(training.rows)
+        self.n_samples_seen_ = len(rows)
         self._calibrate(Rows.of(lagged, known[:, self.drifting_]), rng)
         return self.reset()
 
@@ -331,6 +338,10 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         return score_model(found, 1.0, X)
 
     # -- parameters ----------------------------------------------------------------------------------------------
+
+    def _window(self, rows: int) -> int:
+        """Return how many rows model and limits rest on: as many as there are training rows, or a given number."""
+        return rows if isinstance(self.adapt, bool | np.bool_) else int(self.adapt)
 
     def _drifting(self, X: Array) -> npt.NDArray[np.bool_]:
         found = wandering(X) if self.drifting == "auto" else np.zeros(X.shape[1], bool)

@@ -34,14 +34,14 @@ def _rate_per_period(per: Any, step: float | None) -> float:
 
 
 def pair_of(persist: Any, rows: int | None = None) -> tuple[int, int]:
-    """Return k and m of "k of the last m rows"; m is at most half of the training rows, where their number is given."""
+    """Return k and m of "k of the last m rows"; m is at most half of the learned rows, where their number is given."""
     pair = persist if isinstance(persist, tuple) else (persist, persist)
     whole = len(pair) == 2 and all(isinstance(value, Integral) for value in pair)
     if not whole or not 1 <= pair[0] <= pair[1]:
         raise ValueError(f"persist is a number of rows k, or (k, m) with 1 <= k <= m; got {persist!r}.")
     if rows is not None and pair[1] > rows // 2:
         raise ValueError(
-            f"persist={persist!r} looks at {pair[1]} rows; {rows} training rows set limits for at most {rows // 2}. "
-            "Give a smaller number, or more training rows."
+            f"persist={persist!r} looks at {pair[1]} rows; {rows} rows to learn from set limits for at most "
+            f"{rows // 2}. Give a smaller number, or more rows."
         )
     return int(pair[0]), int(pair[1])

@@ -48,7 +48,7 @@ class Relations:
 
     def __call__(self, X: Array) -> Array:
         """Return the adjusted columns of rows, (n, k); a row with a missing value has none."""
-        return np.asarray(self.scaling(X) @ self.matrix.T)
+        return np.asarray(self.scaling.bounded(X) @ self.matrix.T)
 
     def contributions(self, X: Array, alpha: float) -> Array:
         """Return how much each column contributes to the slow means of rows without a gap in time, (n, k).
@@ -58,7 +58,7 @@ class Relations:
         sensor contributes most there, also if the limit of another slow mean is lower. Missing values are taken as
         expected.
         """
-        Z = np.nan_to_num(np.minimum(np.maximum(self.scaling(X), -_FAR), _FAR))
+        Z = np.nan_to_num(np.minimum(np.maximum(self.scaling.bounded(X), -_FAR), _FAR))
         moves = self.matrix / (self.levels.unit * self.levels.limits(alpha))[:, None]  # (k, k), of means by columns
         lengths = np.maximum((moves**2).sum(axis=0), np.finfo(float).tiny)
         return np.asarray((smoothed_rows(Z, _WEIGHT) @ (moves.T @ moves)) ** 2 / lengths)

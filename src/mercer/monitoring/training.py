@@ -21,6 +21,10 @@ class Prepared:
     rows: Array  # (n, d)
     starts: npt.NDArray[np.bool_]  # (n,), whether the row before is not the previous one
 
+    def last(self, count: int) -> "Prepared":
+        """Return the last rows, at most so many."""
+        return Prepared(self.rows[-count:], self.starts[-count:])
+
     def lagged(self, columns: IntArray, lags: int) -> tuple[Array, Array]:
         """Return the rows that have all their lags, and these rows with some columns only and their lags."""
         found = with_lags(self.rows[:, columns], lags, self.starts)

@@ -526,7 +526,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         check_is_fitted(self)
         if statistic not in ("spe", "t2"):
             raise ValueError(f"statistic must be 'spe' or 't2'; got {statistic!r}.")
-        rows = self._scaling(self._check(X, reset=False))
+        rows = self._scaling.bounded(self._check(X, reset=False))
         model = score_model(self.estimator_.expansion_, self._explained)
         return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
 

@@ -22,7 +22,7 @@ class Judge:
 
     def __call__(self, X: Array) -> Array:
         """Return T2 and SPE of every row, (n, 2)."""
-        return self.model(self.scaling(X))
+        return self.model(self.scaling.bounded(X))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Panel:
         """Return T2 and SPE by every model, (models, rows, 2)."""
         if self._stacked is None:
             return np.stack([judge(X) for judge in self.judges])
-        rows, models = self.judges[0].scaling(X), [judge.model for judge in self.judges]
+        rows, models = self.judges[0].scaling.bounded(X), [judge.model for judge in self.judges]
         own = self._stacked.kernel.diagonal(rows)
         means = [model.expansion.nu for model in models if model.expansion.nu is not None]
         products = self._stacked.combine(np.vstack([self._stacked.coef, *means]), rows)

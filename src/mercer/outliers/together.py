@@ -29,5 +29,5 @@ def reference_size(estimator: Any, standardize: str | bool, n: int) -> int | Non
         if isinstance(estimator.landmarks, Integral):
             size = max(size, _ROWS_PER_LANDMARK * int(estimator.landmarks))
             return size if size <= n // _LARGEST_SHARE else None
-    learned = standardize is not False or isinstance(estimator.gamma, str)
+    learned = bool(standardize) or isinstance(estimator.gamma, str)
     return size if learned else 0

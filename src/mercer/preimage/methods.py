@@ -8,11 +8,14 @@ No method is the best everywhere:
   kernels.
 - "kwok": computed from distances to neighbours. Gaussian, linear and polynomial kernels; good under heavy noise.
 - "ridge": regression from scores to rows, as in scikit-learn. Any kernel; good under mild noise with a
-  well-chosen `alpha`, poor for narrow kernels.
+  well-chosen `alpha`, poor for narrow kernels. Scores are compared by the model's kernel, or by a Gaussian where
+  that takes no negative numbers (chi2).
 - "auto": "exact" if it exists; else "mika" for the Gaussian and "gradient"
   for other smooth kernels, because both end at least as near in feature space as the best known row and need
   no parameter; else "ridge" with a Gaussian kernel on the scores, because the model's own kernel need not
   accept scores (chi2 refuses negative numbers, a user's function may expect whole rows).
+
+Rows for a kernel that takes no negative numbers have none: what a method finds below 0 becomes 0.
 """
 
 from collections.abc import Callable
@@ -24,7 +27,6 @@ from mercer.arrays import Array
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
-from mercer.kernels.resolve import median_gamma
 from mercer.kernels.user_given import Precomputed
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.exact import exact, has_features
@@ -32,10 +34,10 @@ from mercer.preimage.gradient import gradient
 from mercer.preimage.kernel_gradients import is_smooth
 from mercer.preimage.kwok import kwok
 from mercer.preimage.mika import mika
-from mercer.preimage.ridge import RidgeMap, ridge
+from mercer.preimage.ridge import RidgeMap, gaussian_of, ridge
 from mercer.preimage.target import feature_residual
 
-__all__ = ["METHODS", "Anchors", "RidgeMap", "automatic_method", "feature_residual", "find_preimages"]
+__all__ = ["METHODS", "Anchors", "RidgeMap", "automatic_method", "feature_residual", "find_preimages", "in_domain"]
 
 _METHODS: dict[str, Callable[..., Array]] = {
     "exact": exact,
@@ -79,8 +81,14 @@ def find_preimages(
     if method == "auto":
         method = automatic_method(expansion.kernel)
         if method == "ridge":
-            options = {"alpha": _AUTO_ALPHA, "kernel": RBF(median_gamma(anchors.scores)), **options}
+            options = {"alpha": _AUTO_ALPHA, "kernel": gaussian_of(anchors.scores), **options}
     dtype = np.result_type(anchors.points.dtype, np.float32)
     if len(scores) == 0:
         return np.empty((0, anchors.points.shape[1]), dtype)
-    return _METHODS[method](expansion, scores, anchors, **options).astype(dtype, copy=False)
+    found = _METHODS[method](expansion, scores, anchors, **options)
+    return in_domain(expansion.kernel, found).astype(dtype, copy=False)
+
+
+def in_domain(kernel: Kernel, found: Array) -> Array:
+    """Return rows as the kernel takes them: negative numbers become 0 where it takes none."""
+    return np.maximum(found, 0.0) if kernel.non_negative else found

@@ -10,6 +10,8 @@ from mercer.arrays import Array, Points, is_sparse
 from mercer.errors import PreImageWarning, user_level
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
+from mercer.kernels.distance import RBF
+from mercer.kernels.resolve import median_gamma
 from mercer.kernels.tiles import PointBlocks, available_threads
 from mercer.preimage.anchors import Anchors
 
@@ -42,6 +44,16 @@ class RidgeMap:
 
         blocks.for_each_chunk(scores, work, available_threads())
         return out
+
+
+def score_kernel(kernel: Kernel, train_scores: Array) -> Kernel:
+    """Return what compares scores: the model's own kernel, or a Gaussian where that takes no negative numbers."""
+    return gaussian_of(train_scores) if kernel.non_negative else kernel
+
+
+def gaussian_of(train_scores: Array) -> RBF:
+    """Return the Gaussian kernel of median width for scores; without components all scores are the same."""
+    return RBF(median_gamma(train_scores)) if train_scores.shape[1] else RBF()
 
 
 def _penalised(scores: Array, kernel: Kernel, alpha: float) -> Array:
@@ -77,5 +89,6 @@ def _least_squares(K: Array, X: Array) -> Array:
 def ridge(
     expansion: Expansion, scores: Array, anchors: Anchors, *, alpha: float = 1.0, kernel: Kernel | None = None
 ) -> Array:
-    """Return pre-images regressed on the anchors; `kernel` compares scores; the default is the model's own."""
-    return RidgeMap.fit(anchors.scores, anchors.points, kernel or expansion.kernel, alpha)(scores)
+    """Return pre-images regressed on the anchors; `kernel` compares scores; the default is that of `score_kernel`."""
+    kernel = kernel or score_kernel(expansion.kernel, anchors.scores)
+    return RidgeMap.fit(anchors.scores, anchors.points, kernel, alpha)(scores)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -11,6 +12,8 @@ from mercer.watch.hub import Hub
 MAX_LISTENERS = 200
 _TICK, _STATUS = 0.1, 1.0  # seconds
 _WAITING = 50  # messages per page; a page that does not read loses the oldest
+
+_LOGGER = logging.getLogger("mercer")
 
 Listener = asyncio.Queue[bytes | None]
 
@@ -22,6 +25,7 @@ class Broadcast:
         self.hub, self.status = hub, status
         self._listeners: set[Listener] = set()
         self._closed = False
+        self._failure: str | None = None  # why the status could not be made
 
     @property
     def count(self) -> int:
@@ -67,9 +71,22 @@ class Broadcast:
                 parts.append(message("rows", rows))
             if time.monotonic() - told >= _STATUS:
                 told = time.monotonic()
-                parts.append(message("status", await asyncio.to_thread(self.status)))
+                parts += await self._status_message()
             if parts:
                 self._send(b"".join(parts))
+
+    async def _status_message(self) -> list[bytes]:
+        """Return the message of the status; none where it cannot be made, which must not end all streams."""
+        try:
+            found = [message("status", await asyncio.to_thread(self.status))]
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            if text != self._failure:  # once, not every second
+                _LOGGER.warning("The pages are not told the state of the monitor: %s", text)
+            self._failure = text
+            return []
+        self._failure = None
+        return found
 
     def _send(self, data: bytes) -> None:
         for listener in self._listeners:

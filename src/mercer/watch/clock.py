@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mercer.arrays import Array
 
 _AHEAD = 86_400.0  # seconds that a clock may be ahead of ours
-_BACK = 100  # late rows one after the other: then the clock was set back, and they are taken
+_BACK = 100  # the late row with this number, one after the other, shows that the clock was set back: it is taken
 _UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))  # numbers this large are in nano-, micro- and milliseconds
 
 
@@ -39,17 +39,51 @@ class Clock:
     def kept(
         self, given: Sequence[Any], table: Array, received: float, counts: Counter[str]
     ) -> tuple[npt.NDArray[np.bool_], Array]:
-        """Return which rows are kept, (n,), and the times of these, which never fall."""
-        if not given:
-            return np.zeros(0, bool), np.zeros(0)
+        """Return which rows are kept, (n,), and the times of these, which fall only where the clock was set back."""
         read = np.array([self._seconds(value, received, counts) for value in given])
+        parts: list[npt.NDArray[np.bool_]] = []
+        times: list[Array] = []
+        at = 0
+        while at < len(read):
+            kept, stamps = self._until_set_back(read[at:], table[at:], received, counts)
+            parts.append(kept)
+            times.append(stamps)
+            at += len(kept)
+        return np.concatenate([np.zeros(0, bool), *parts]), np.concatenate([np.zeros(0), *times])
+
+    def _until_set_back(
+        self, read: Array, table: Array, received: float, counts: Counter[str]
+    ) -> tuple[npt.NDArray[np.bool_], Array]:
+        """Return which of the rows before the clock was set back are kept, and their times; forget the clock there."""
         timed = ~np.isnan(read)
-        read[~timed] = max(received, self.last)
+        read = np.where(timed, read, max(received, self.last))
         late = timed & (read < self._before(read))
-        if late.all() and self.late + len(late) >= _BACK:
+        in_turn = self._late_in_turn(late)
+        back = np.flatnonzero(in_turn >= _BACK)
+        if len(back):
+            end = int(back[0])
+            read, table, late, timed = read[:end], table[:end], late[:end], timed[:end]
+        kept, stamps = self._taken(read, table, late, timed, counts)
+        self.late = int(in_turn[-1])
+        if len(back):
             counts["clock_set_back"] += 1
-            self.last, self.row, late = -math.inf, None, timed & (read < np.maximum.accumulate(read))
-        self.late = self.late + len(late) if late.all() else len(late) - 1 - int(np.flatnonzero(~late)[-1])
+            self.last, self.row, self.late = -math.inf, None, 0
+        return kept, stamps
+
+    def _late_in_turn(self, late: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return how many rows one after the other were late up to each row, (n,)."""
+        number = np.arange(1, len(late) + 1)
+        return np.where(late, number - np.maximum.accumulate(np.where(late, -self.late, number)), 0)
+
+    def _taken(
+        self,
+        read: Array,
+        table: Array,
+        late: npt.NDArray[np.bool_],
+        timed: npt.NDArray[np.bool_],
+        counts: Counter[str],
+    ) -> tuple[npt.NDArray[np.bool_], Array]:
+        """Return which rows are neither late nor there twice, and their times; remember the last one."""
         twice = self._twice(read, table, ~late & timed)
         counts["late"] += int(late.sum())
         counts["duplicate"] += int(twice.sum())

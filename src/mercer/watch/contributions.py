@@ -27,8 +27,8 @@ def of_monitor(model: ProcessMonitor, columns: tuple[str, ...], rows: Array, whi
     return _shown(columns, amounts, rows[-1], _expected(model, rows[-1]))
 
 
-def of_detector(model: KernelOutlierDetector, columns: tuple[str, ...], row: Array) -> Explanation:
-    """Explain one row, (1, d), by its contributions to T2 and SPE in units of their limits."""
+def of_detector(model: KernelOutlierDetector, columns: tuple[str, ...], row: Array, means: Array | None) -> Explanation:
+    """Explain one row, (1, d), by its contributions to T2 and SPE in units of their limits; the means are expected."""
     limits = np.maximum(model.limits(), np.finfo(float).tiny)
     try:
         amounts = sum(
@@ -36,7 +36,7 @@ def of_detector(model: KernelOutlierDetector, columns: tuple[str, ...], row: Arr
         )
     except ValueError:  # a kernel without derivatives
         amounts = np.abs(model._scaling(row)[0])
-    return _shown(columns, np.asarray(amounts), row[0], model._scaling.mean)
+    return _shown(columns, np.asarray(amounts), row[0], np.full(len(columns), np.nan) if means is None else means)
 
 
 def _expected(model: ProcessMonitor, row: Array) -> Array:

@@ -1,10 +1,14 @@
 """The heart: rows in, verdicts and alarms out, all of it saved before anybody hears of it."""
 
+import math
 import sqlite3
+import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,8 +24,17 @@ from mercer.watch.rows import RowReader, Rows
 from mercer.watch.settings import Settings
 from mercer.watch.sources.base import Batch, Position
 from mercer.watch.store import Step, Store
+from mercer.watch.troubles import Troubles
 
 _PATIENCE = 1.0  # seconds between two tries to write
+_LAST_TRIES = 3.0  # seconds in which it is tried again after the stop
+_NAMED = 5  # columns in a sentence
+
+T = TypeVar("T")
+
+
+class NotSavedError(Exception):
+    """The state could not be written before the end."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +59,26 @@ class Engine:
         self.learned: list[Array] = []
         self.recent: Array = np.empty((0, 0))  # the last rows, for explanations
         self.last_time: float | None = None
-        self.trouble: str | None = None  # what the user must know
+        self.troubles = Troubles()
+        self.stopping = threading.Event()  # set by whoever wants it to end
         self.position: Position | None = None
         self.judge: Judge | None = None
         self._resume()
         self.told = self._now()
 
+    @property
+    def trouble(self) -> str | None:
+        """What the user must know."""
+        return " ".join(self.troubles.texts().values()) or None
+
     # -- start -----------------------------------------------------------------------------------------------------
 
     def _resume(self) -> None:
         """Go on where a saved state ends, or begin."""
-        saved = self.store.meta("engine") if self.models.same_origin() else None
-        self.judge, since = self.models.at_start()
+        self.judge, since = self.models.at_start()  # first, so that a wrong model changes nothing
+        if not self.models.same_origin():
+            self.models.begin_anew()
+        saved = self.store.meta("engine")
         if saved is not None:
             self.rows, self.last_time = saved["rows"], saved["last_time"]
             self.counts.update(saved["counts"])
@@ -110,6 +131,7 @@ class Engine:
         """Judge what has come, save it, and tell it."""
         parts = [self.reader.read(batch) for batch in batches]
         rows, step = joined(parts, len(self.reader.columns)), Step()
+        self._note_columns(rows)
         told: list[Array] = []
         while len(rows):
             if self.judge is None:
@@ -117,12 +139,28 @@ class Engine:
             else:
                 told.append(self._judged(rows, step))
                 rows = rows[len(rows) :]
-        if batches and batches[-1].position is not None:
-            self.position = batches[-1].position
+        for batch in batches:
+            self.position = self.position if batch.position is None else batch.position
+            self._note("source", batch.trouble)
         self._save(step)
         for table in told:
             self.hub.rows(table)
         self._tell_alarms(step)
+
+    def _note(self, subject: str, trouble: str | None) -> None:
+        if trouble is None:
+            self.troubles.over(subject)
+        else:
+            self.troubles.tell(subject, trouble)
+
+    def _note_columns(self, rows: Rows) -> None:
+        """Tell it while nothing that comes belongs to a column of the model."""
+        if self.reader.fixed and (np.isnan(rows.values).all() if len(rows) else self.reader.strange):
+            text = f"What comes has no value in any column of the model ({_some(self.reader.columns)})."
+            unknown = f" Unknown columns: {_some(self.reader.unknown)}." if self.reader.unknown else ""
+            self.troubles.tell("columns", text + unknown)
+        elif len(rows):
+            self.troubles.over("columns")
 
     def _learn(self, rows: Rows, step: Step) -> Rows:
         """Keep rows to learn from; learn as soon as there are enough. Return the rows that are left."""
@@ -138,9 +176,10 @@ class Engine:
         try:
             self.judge = learned(table, names, self.settings.alpha, self.settings.adapt)
         except ValueError as error:
-            self.trouble = f"These {len(table)} rows could not be learned from: {error} The next ones are tried."
+            text = f"These {len(table)} rows could not be learned from: {error} The next ones are tried."
+            self.troubles.tell("learning", text)
             return rest
-        self.trouble = None
+        self.troubles.over("learning")
         return self._begin_to_judge(table, names, rest, step)
 
     def _begin_to_judge(self, table: Array, names: list[str], rest: Rows, step: Step) -> Rows:
@@ -151,7 +190,8 @@ class Engine:
         step.forget_history, self._history = True, History({}, self.store.stretch)
         self.recent = np.empty((0, 0))
         self._remember(table[:, used])
-        step.meta |= self.models.saved(self.judge, self.rows)
+        judge = self.judge
+        step.meta |= self._patiently(lambda: self.models.saved(judge, self.rows))
         if self.settings.durable:
             step.journal = [(self.rows - len(self.recent), self.recent.copy())]
         return Rows(rest.times, rest.values[:, used])
@@ -165,19 +205,23 @@ class Engine:
         step.stretches = self._history.add(rows.times, np.hstack([shown, rows.values]), found.alarm)
         self._journal(rows.values, step)
         self._remember(rows.values)
-        self.counts["judged"] += len(rows)
+        judged = int(found.judged.sum())
+        self.counts["judged"] += judged
+        if judged < len(rows):
+            self.counts["not_judged"] += len(rows) - judged
+        if found.reason is not None:
+            self.troubles.tell("rows", found.reason)
         self.counts["alarm_rows"] += int(found.alarm.sum())
         self.rows, self.last_time = self.rows + len(rows), float(rows.times[-1])
         return np.column_stack([rows.times, shown, found.alarm])
 
     def _verdict(self, values: Array) -> Judged:
-        """Return what the model says; rows that it cannot compute are not judged, and that is counted and told."""
+        """Return what the model says; rows that it cannot compute are not judged, and that is told."""
         assert self.judge is not None
         try:
             return self.judge.judge(values)
         except (ValueError, ArithmeticError) as error:
-            self.counts["not_judged"] += len(values)
-            self.trouble = f"{len(values)} rows could not be judged: {error}"
+            self.troubles.tell("rows", f"Some rows could not be judged: {error}")
             return not_judged(len(values))
 
     def _follow_alarms(self, rows: Rows, found: Judged, step: Step) -> None:
@@ -213,22 +257,35 @@ class Engine:
     # -- saving ----------------------------------------------------------------------------------------------------
 
     def _save(self, step: Step) -> None:
-        """Write until it succeeds: a full disk must not stop the judging for ever."""
+        """Write what some rows changed, and with it where to go on."""
         step.meta["engine"] = {
             "rows": self.rows, "last_time": self.last_time, "counts": dict(self.counts), "position": self.position,
             "reader": self.reader.state(), "tracker": self.tracker.state(), "rates": self.rates.state(),
         }  # fmt: skip
+        self._patiently(lambda: self.store.save(step))
+        self.told = self._now()
+
+    def _patiently(self, write: Callable[[], T]) -> T:
+        """Write until it succeeds: a full disk must not stop the judging for ever. After the stop, for some seconds."""
+        latest = math.inf
         while True:
             try:
-                self.store.save(step)
-                break
-            except sqlite3.OperationalError as error:
-                self.trouble = f"The state cannot be written ({error}); judging waits."
+                found = write()
+            except (sqlite3.OperationalError, OSError) as error:
+                self.troubles.tell("state", f"The state cannot be written ({error}); judging waits.")
                 self.counts["state_errors"] += 1
-                time.sleep(_PATIENCE)
-        if self.trouble is not None and self.trouble.startswith("The state"):
-            self.trouble = None
-        self.told = self._now()
+                if not self.stopping.wait(_PATIENCE):
+                    continue
+                latest = min(latest, time.monotonic() + _LAST_TRIES)
+                if time.monotonic() >= latest:
+                    raise NotSavedError(
+                        f"The state could not be written ({error}). The rows since it was last written are not saved: "
+                        "a source that can go back sends them again."
+                    ) from error
+                time.sleep(_LAST_TRIES / 10)
+            else:
+                self.troubles.over("state")
+                return found
 
     def _now(self) -> "Told":
         learned = sum(map(len, self.learned)) if self.judge is None else self.settings.learn
@@ -239,8 +296,13 @@ class Engine:
         if self.judge is None or not self.judge.remembers or not self.settings.durable:
             return
         if now or self.models.due():
-            step = Step(meta=self.models.saved(self.judge, self.rows), forget_before=self.rows - EXPLAINED)
-            self._save(step)
+            try:
+                meta = self.models.saved(self.judge, self.rows)
+            except OSError as error:  # nothing is lost: the rows since the last one are in the journal
+                self.troubles.tell("model", f"The model cannot be saved ({error}); it is tried again.")
+                return
+            self.troubles.over("model")
+            self._save(Step(meta=meta, forget_before=self.rows - EXPLAINED))
             self.models.forget_others()
 
     def _tell_alarms(self, step: Step) -> None:
@@ -249,6 +311,12 @@ class Engine:
             alarm = self.store.alarm(number)
             if alarm is not None:
                 self.hub.alarm(alarm)
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return the first of some names, as a text."""
+    first = list(islice(names, _NAMED + 1))
+    return ", ".join(first[:_NAMED]) + (", ..." if len(first) > _NAMED else "")
 
 
 def padded(parts: Sequence[Array], width: int) -> Array:

@@ -13,13 +13,17 @@ from mercer.io.persist import load
 from mercer.monitoring.monitor import ProcessMonitor
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import judge_rows
-from mercer.tables.prepared import filled
+from mercer.tables.prepared import filled, training_means
 from mercer.watch.contributions import Explanation, of_detector, of_monitor
 
 _SPARSE = 0.5  # a column that has fewer numbers than this share of the learned rows is left out
 _HOLED = 0.2  # so is one that lacks more than this share, if too few rows are complete
 _COMPLETE = 0.5  # share of complete rows that is enough
 _DRIFT = 1000.0  # value of `drift_` that is a signal
+_NO_MEANS = (
+    "Rows with missing cells are not judged: the detector was fitted to rows that were not scaled, so it has no means "
+    "to take instead."
+)
 EXPLAINED = 40  # rows before an alarm, that its explanation looks at
 
 
@@ -32,12 +36,14 @@ class Judged:
     p: Array
     alarm: npt.NDArray[np.bool_]
     which: npt.NDArray[Any]  # (n,), texts: what raised the alarm
+    judged: npt.NDArray[np.bool_]
+    reason: str | None = None  # why some were not judged, if that is no matter of course
 
 
 def not_judged(n: int) -> Judged:
     """Return what is said about rows that cannot be judged."""
     unknown = np.full(n, np.nan)
-    return Judged(unknown, unknown, np.ones(n), np.zeros(n, bool), np.full(n, "", object))
+    return Judged(unknown, unknown, np.ones(n), np.zeros(n, bool), np.full(n, "", object), np.zeros(n, bool))
 
 
 class Judge(Protocol):
@@ -80,7 +86,7 @@ class MonitorJudge:
     def judge(self, rows: Array) -> Judged:
         """Return what the monitor says about the rows that follow those judged before."""
         found = self.model.judge(rows)
-        return Judged(found.t2, found.spe, found.p, found.alarm, found.which)
+        return Judged(found.t2, found.spe, found.p, found.alarm, found.which, _has_values(rows))
 
     def explain(self, rows: Array, which: str) -> Explanation:
         """Return which variables moved in the last of some rows that follow each other."""
@@ -96,28 +102,34 @@ class MonitorJudge:
 
 
 class DetectorJudge:
-    """A `KernelOutlierDetector`: every row for itself; missing values are replaced by means."""
+    """A `KernelOutlierDetector`: every row for itself; missing values are replaced by means, where it has any."""
 
     remembers = False
 
     def __init__(self, model: KernelOutlierDetector) -> None:
         self.model, self.columns, self.alpha = model, _names(model), float(model._level)
         self.limits = _finite(model.limits())
+        self.means = _means(model)
 
     def judge(self, rows: Array) -> Judged:
-        """Return what the detector says about rows; one without any value is not judged."""
-        known = ~np.isnan(rows).all(axis=1)
+        """Return what the detector says about rows; one without any value, or that needs means, is not judged."""
+        some = _has_values(rows)
+        known = some if self.means is not None else _is_complete(rows)
         t2, spe, p = np.full((3, len(rows)), np.nan)
         p[:], alarm = 1.0, np.zeros(len(rows), bool)
         if known.any():
-            found = judge_rows(self.model, filled(rows[known], self.model._scaling.mean))
+            found = judge_rows(self.model, self._filled(rows[known]))
             t2[known], spe[known] = found.statistics.T
             p[known], alarm[known] = found.p_values, found.scores < self.model.offset_
-        return Judged(t2, spe, p, alarm, np.where(alarm, "t2 and spe", ""))
+        reason = _NO_MEANS if (some & ~known).any() else None
+        return Judged(t2, spe, p, alarm, np.where(alarm, "t2 and spe", ""), known, reason)
+
+    def _filled(self, rows: Array) -> Array:
+        return rows if self.means is None else filled(rows, self.means)
 
     def explain(self, rows: Array, which: str) -> Explanation:
         """Return which variables moved in the last row."""
-        return of_detector(self.model, self.columns, filled(rows[-1:], self.model._scaling.mean))
+        return of_detector(self.model, self.columns, self._filled(rows[-1:]), self.means)
 
     def save(self, path: Path) -> None:
         """Write the detector to a file, atomically."""
@@ -160,6 +172,21 @@ def usable(rows: Array) -> npt.NDArray[np.intp]:
     if len(used) and (~np.isnan(rows[:, used]).any(axis=1)).mean() < _COMPLETE:
         used = used[missing[used] <= _HOLED]
     return used
+
+
+def _has_values(rows: Array) -> npt.NDArray[np.bool_]:
+    return np.asarray(~np.isnan(rows).all(axis=1))
+
+
+def _is_complete(rows: Array) -> npt.NDArray[np.bool_]:
+    return np.asarray(~np.isnan(rows).any(axis=1))
+
+
+def _means(model: KernelOutlierDetector) -> Array | None:
+    """Return the means of the columns in the training rows; None for a detector of rows that were not scaled."""
+    found, unit = training_means(model), model._scaling.unit
+    # zeros and ones stand for no scaling, which is also what estimator="select" may have found to be best
+    return None if found is None or not (found.any() or (unit != 1.0).any()) else found
 
 
 def _names(model: Any) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """All parts of a running monitor, and the thread that keeps them going."""
 
+import sqlite3
 import threading
 import time
 import traceback
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from mercer.watch.engine import Engine
+from mercer.watch.engine import Engine, NotSavedError
 from mercer.watch.feed import Feed
 from mercer.watch.hub import Hub
 from mercer.watch.settings import Settings
@@ -22,8 +23,10 @@ _DRAIN = 10.0  # seconds to judge what waits, at the end
 class Output(Protocol):
     """Something that is told when alarms may have changed."""
 
+    left: int  # events that were not delivered when it was closed
+
     def wake(self) -> None:
-        """Look for events that were not delivered."""
+        """Look for events that were not delivered; where this fails, it is called again."""
 
     def close(self) -> None:
         """Stop."""
@@ -40,7 +43,8 @@ class Monitor:
         self.feed = Feed(source, self.engine.position if known else None)
         self.status = Status(self.engine, self.feed)
         self.outputs: list[Output] = []
-        self.stopping = threading.Event()
+        self._waiting = False  # whether events wait for an output that failed
+        self.stopping = self.engine.stopping
         self.ended: Callable[[], None] = lambda: None  # called when there are no more rows
         self._thread = threading.Thread(target=self._run, name="engine")
 
@@ -63,8 +67,7 @@ class Monitor:
 
     def close(self) -> None:
         """Give everything back."""
-        for output in self.outputs:
-            output.close()
+        self._each_output(lambda output: output.close())
         self.feed.source.close()
         self.store.close()
 
@@ -74,8 +77,22 @@ class Monitor:
         self._wake()
 
     def _wake(self) -> None:
+        self._each_output(lambda output: output.wake())
+
+    def _each_output(self, call: Callable[[Output], None]) -> None:
+        """Call all outputs; one that fails is told, and called again at the next step."""
+        failure: Exception | None = None
         for output in self.outputs:
-            output.wake()
+            try:
+                call(output)
+            except (OSError, sqlite3.Error) as error:
+                failure = error
+        self._waiting = failure is not None
+        if failure is None:
+            self.engine.troubles.over("outputs")
+        else:
+            text = f"Events of alarms cannot be written ({failure}); they wait, and it is tried again."
+            self.engine.troubles.tell("outputs", text)
 
     # -- the thread ------------------------------------------------------------------------------------------------
 
@@ -87,6 +104,8 @@ class Monitor:
                 if self.feed.waiting[0] < _MANY:
                     self.stopping.wait(max(0.0, _PACE - (time.monotonic() - begun)))
             self._end()
+        except NotSavedError as error:
+            self.status.failure = str(error)
         except Exception as error:
             self.status.failure = f"The engine stopped: {type(error).__name__}: {error}"
             traceback.print_exc()
@@ -103,6 +122,7 @@ class Monitor:
             tokens = [token for batch in batches for token in batch.tokens]
             if tokens:
                 self.feed.source.acknowledge(tokens)
+        if batches or self._waiting:
             self._wake()
         self.engine.save_model()
         self.status.note()

@@ -103,6 +103,11 @@ class RowReader:
         self.columns, self.fixed = list(columns), True
         self._known, self._plan = set(columns), None
 
+    @property
+    def strange(self) -> bool:
+        """Whether the names in the first line of a text are all unknown to the model."""
+        return self.fixed and self.header is not None and self._known.isdisjoint(self.header)
+
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def read(self, batch: Batch) -> Rows:

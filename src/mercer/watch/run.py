@@ -1,6 +1,7 @@
 """Start a monitor with its page, and stop it in order."""
 
 import signal
+import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mercer.errors import MissingExtraError
 from mercer.watch.monitor import Monitor
 from mercer.watch.outputs import AlarmFile, Webhook
 from mercer.watch.security import Guard, is_loopback, machine_names, new_token
@@ -41,34 +43,91 @@ def run(source: Source, settings: Settings, place: Place, say: Say) -> int:
 
 
 def _run_in(folder: Path, source: Source, settings: Settings, place: Place, say: Say) -> int:
-    store = Store(folder)
-    monitor = Monitor(source, store, settings)
-    if place.alarms is not None:
-        monitor.outputs.append(AlarmFile(place.alarms, store))
-    if place.webhook is not None:
-        monitor.outputs.append(Webhook(place.webhook, store))
     try:
-        (_headless if place.headless else _with_page)(monitor, place, say)
+        monitor = _monitor(Store(folder), source, settings, place)
+    except sqlite3.Error as error:
+        raise ValueError(f"The state in {folder} cannot be written ({error}).") from error
+    news = _News(monitor, say)
+    judged = True
+    try:
+        if place.headless:
+            judged = _headless(monitor, news)
+        else:
+            _with_page(monitor, place, say)
     finally:
         monitor.stop()
         monitor.join()
-        failure = monitor.status.failure
         monitor.close()
-    if failure is not None:
+    news.tell()
+    failures = _failures(monitor, judged, forgotten=place.state is None)
+    for failure in failures:
         say(failure)
-    return 0 if failure is None else 1
+    return 0 if judged and not failures else 1
 
 
-def _headless(monitor: Monitor, place: Place, say: Say) -> None:
+def _monitor(store: Store, source: Source, settings: Settings, place: Place) -> Monitor:
+    """Put the parts together; what can be refused is refused before the state is changed."""
+    try:
+        alarms = None if place.alarms is None else AlarmFile(place.alarms, store)
+        monitor = Monitor(source, store, settings)
+        if alarms is not None:
+            monitor.outputs.append(alarms)
+        if place.webhook is not None:
+            monitor.outputs.append(Webhook(place.webhook, store))
+    except BaseException:
+        store.close()
+        raise
+    return monitor
+
+
+def _headless(monitor: Monitor, news: "_News") -> bool:
+    """Run until the rows end; tell whether some were judged, or might have been but for a stop."""
+    engine = monitor.engine
+    before = monitor.status.counts()["judged"]  # by earlier runs with this state
     with _Signals(monitor.stop):
         monitor.start()
         while not monitor.join(0.2):
-            pass
-    say(_summary(monitor))
+            news.tell()
+    news.tell()
+    news.say(_summary(monitor))
+    new = monitor.status.counts()["judged"] - before
+    return monitor.stopping.is_set() or (engine.judge is not None and (new > 0 or engine.trouble is None))
+
+
+def _failures(monitor: Monitor, judged: bool, forgotten: bool) -> list[str]:
+    """Return why a run that has ended did not do what it was asked for."""
+    engine, found = monitor.engine, []
+    if not judged and engine.judge is None:
+        learned, needed = engine.told.learned, engine.settings.learn
+        found.append(f"Nothing was judged: {learned:,} of {needed:,} rows to learn from have come.")
+    lost = sum(output.left for output in monitor.outputs)
+    if forgotten and lost:
+        found.append(f"{lost:,} events of alarms were not delivered. With --state they are kept for the next start.")
+    if monitor.status.failure is not None:
+        found.append(monitor.status.failure)
+    return found
+
+
+class _News:
+    """Says what does not work, each thing once."""
+
+    def __init__(self, monitor: Monitor, say: Say) -> None:
+        self.say, self._troubles = say, monitor.engine.troubles
+        self._said: dict[str, str] = {}
+
+    def tell(self) -> None:
+        """Say what has not been said."""
+        for subject, text in self._troubles.texts().items():
+            if self._said.get(subject) != text:
+                self._said[subject] = text
+                self.say(text)
 
 
 def _with_page(monitor: Monitor, place: Place, say: Say) -> None:
-    from mercer.watch.server import WebServer, listen
+    try:
+        from mercer.watch.server import WebServer, listen
+    except ImportError as missing:
+        raise MissingExtraError("starlette and uvicorn", "watch", "The page of mercer watch") from missing
 
     token = place.token or (None if is_loopback(place.host) else new_token())
     listening = listen(place.host, place.port)
@@ -96,8 +155,9 @@ def _with_page(monitor: Monitor, place: Place, say: Say) -> None:
 
 def _summary(monitor: Monitor) -> str:
     counts = monitor.status.counts()
-    alarms = monitor.engine.tracker.next_number - 1
-    return f"{counts['judged']:,} rows judged, {counts['alarm_rows']:,} of them unusual; {alarms:,} alarms so far."
+    alarms, left_out = monitor.engine.tracker.next_number - 1, counts.get("not_judged", 0)
+    rows = f"{counts['judged']:,} rows judged, {counts['alarm_rows']:,} of them unusual"
+    return rows + (f", {left_out:,} not judged" if left_out else "") + f"; {alarms:,} alarms so far."
 
 
 class _Signals:

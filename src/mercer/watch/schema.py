@@ -7,6 +7,7 @@ from typing import IO, Any
 
 VERSION = 1
 DATABASE, LOCK = "watch.sqlite", "lock"
+_PATIENCE = 5.0  # seconds to wait while another program, such as one that makes copies, locks the file
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS alarms (
@@ -27,7 +28,7 @@ CREATE INDEX IF NOT EXISTS alarms_open ON alarms (closed) WHERE closed IS NULL;
 
 def connect(folder: Path) -> sqlite3.Connection:
     """Open the database of a state, and make its tables where there are none."""
-    connection = sqlite3.connect(folder / DATABASE, timeout=30.0, check_same_thread=False, isolation_level=None)
+    connection = sqlite3.connect(folder / DATABASE, timeout=_PATIENCE, check_same_thread=False, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")

@@ -13,7 +13,6 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -182,12 +181,9 @@ def _token(scope: Message) -> str | None:
 
 
 def _cookie(header: str, name: str) -> str:
-    jar: SimpleCookie = SimpleCookie()
-    try:
-        jar.load(header)
-    except CookieError:
-        return ""
-    return jar[name].value if name in jar else ""
+    """Return the value of the last cookie with this name; http.cookies stops at what others write, such as JSON."""
+    pairs = (part.partition("=") for part in header.split(";"))
+    return {key.strip(): value.strip() for key, _, value in pairs}.get(name, "")
 
 
 def _same(given: str, right: str) -> bool:

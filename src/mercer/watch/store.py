@@ -1,6 +1,7 @@
 """The state on disk: one SQLite file in WAL mode. What was judged and where the source stands are saved together."""
 
 import json
+import secrets
 import sqlite3
 import threading
 import time
@@ -53,6 +54,15 @@ class Store:
         self._reader = connect(folder)
         self._writing, self._reading = threading.RLock(), threading.Lock()
         self._written = _TIDY  # so that the first step looks
+        self.state_id = self._identity()
+
+    def _identity(self) -> str:
+        """Return the random id of this state, made at its first use: events of every state are numbered from 1."""
+        found = self.meta("state_id")
+        if found is None:
+            found = secrets.token_hex(8)
+            self.put({"state_id": found})
+        return str(found)
 
     def close(self) -> None:
         """Close the file and give the folder free."""
@@ -186,15 +196,22 @@ class Store:
 
     def events(self, after: int, limit: int = 100, unsent: bool = False) -> list[dict[str, Any]]:
         """Return what happened to alarms after a number, in its order."""
-        where = "AND sent = 0" if unsent else ""
-        query = f"SELECT id, alarm, kind, time FROM events WHERE id > ? {where} ORDER BY id LIMIT ?"
+        query = f"SELECT id, alarm, kind, time {_events_after(unsent)} ORDER BY id LIMIT ?"
         keys = ("event", "alarm", "kind", "time")
         return [dict(zip(keys, row, strict=True)) for row in self._read(query, (after, limit))]
+
+    def n_events(self, after: int, unsent: bool = False) -> int:
+        """Return how many events there are after a number."""
+        return int(self._read(f"SELECT COUNT(*) {_events_after(unsent)}", (after,))[0][0])
 
     def mark_sent(self, event: int) -> None:
         """Remember that an event was delivered."""
         with self._transaction() as connection:
             connection.execute("UPDATE events SET sent = 1 WHERE id = ?", (event,))
+
+
+def _events_after(unsent: bool) -> str:
+    return "FROM events WHERE id > ?" + (" AND sent = 0" if unsent else "")
 
 
 def _put_meta(connection: sqlite3.Connection, meta: Mapping[str, Any]) -> None:

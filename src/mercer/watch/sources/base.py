@@ -21,6 +21,7 @@ class Batch:
     fresh: bool = False  # a new text begins with these items: the first line may name the columns
     tokens: Sequence[Any] = ()  # what the source wants back once these rows are judged and saved
     counts: Mapping[str, int] = field(default_factory=dict)  # what happened on the way, by name
+    trouble: str | None = None  # what the user must know about the source, until the next batch
     received: float = field(default_factory=time.time)
 
 

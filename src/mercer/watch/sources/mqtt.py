@@ -14,12 +14,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import paho.mqtt.client as mqtt
-from paho.mqtt.enums import CallbackAPIVersion
-
+from mercer.errors import MissingExtraError
 from mercer.watch.sources.base import MAX_LINE, Batch, Item, Position
 from mercer.watch.sources.names import without_password
 from mercer.watch.sources.puzzle import Puzzle, column_of
+
+try:
+    import paho.mqtt.client as mqtt
+    from paho.mqtt.enums import CallbackAPIVersion
+except ImportError as missing:
+    raise MissingExtraError("paho-mqtt", "watch", "Reading from an MQTT broker") from missing
 
 _POLL = 0.02  # seconds
 _HELD = 20_000  # messages that wait; those of quality 0 beyond are dropped and counted

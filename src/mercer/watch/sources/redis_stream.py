@@ -9,10 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-import redis
-
+from mercer.errors import MissingExtraError
 from mercer.watch.sources.base import MAX_LINE, Batch, Item, Position
 from mercer.watch.sources.names import without_password
+
+try:
+    import redis
+except ImportError as missing:
+    raise MissingExtraError("redis", "watch", "Reading a Redis stream") from missing
 
 _COUNT = 1000  # entries per call
 _WAIT = 200  # milliseconds
@@ -42,10 +46,15 @@ class RedisSource:
             try:
                 self._make_group(position)
                 entries = self._read(pending)
-            except redis.RedisError:
+            except redis.RedisError as error:
                 pending, lost = "0", lost + 1
+                if lost == 1:
+                    yield Batch((), trouble=f"{self.name} cannot be read ({error}); it is tried again.")
                 stop.wait(_AGAIN)
                 continue
+            if lost:
+                yield Batch((), counts={"reconnected": lost})
+                lost = 0
             if pending != ">":
                 pending = entries[-1][0].decode() if entries else ">"
             new = [(key, fields) for key, fields in entries if _key(key) > last]
@@ -54,11 +63,9 @@ class RedisSource:
                 self.acknowledge(old)
             if new:
                 last = _key(new[-1][0])
-                counts = {"reconnected": lost} if lost else {}
-                lost = 0
                 tokens = [key for key, _ in new]
                 items = [item for _, fields in new if (item := _item(fields)) is not None]
-                yield Batch(items, {"last": tokens[-1].decode()}, tokens=tokens, counts=counts)
+                yield Batch(items, {"last": tokens[-1].decode()}, tokens=tokens)
 
     def _make_group(self, position: Position | None) -> None:
         """Make the consumer group, where there is none; a saved position is where it begins then."""
