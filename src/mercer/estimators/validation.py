@@ -128,7 +128,19 @@ def check_rows(
         raise type(error)(f"{error}\n{advice}") from None
     if checked.dtype not in (np.float64, np.float32):
         checked = checked.astype(np.float64)
-    return _with_short_indices(checked) if is_sparse(checked) else checked
+    return _with_short_indices(_without_repeated_cells(checked)) if is_sparse(checked) else checked
+
+
+def _without_repeated_cells(X: Points) -> Points:
+    """Return a CSR matrix whose rows list each cell once, in order; the caller's matrix stays as it is.
+
+    scipy sorts and adds up cells in place where it needs that, also in a matrix that shares memory with another one.
+    """
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def _with_short_indices(X: Points) -> Points:

@@ -200,7 +200,7 @@ class Expansion:
         ndarray of shape (n_samples, n_components)
             The scores, in float32 where X is, otherwise in float64.
         """
-        scores = self.combine(self.coef, X) - self.offset
+        scores = self._from_mean(X) @ self._mean_and_axes[1].T if self._has_axes(X) else self._scores(X)
         typed: Array = scores.astype(np.result_type(X.dtype, np.float32), copy=False)
         return typed
 
@@ -223,12 +223,35 @@ class Expansion:
         """
         if self.empirical:
             return self._project_with_distance(X)
+        if self._has_axes(X):
+            rows = self._from_mean(X)
+            return rows @ self._mean_and_axes[1].T, np.einsum("ij,ij->i", rows, rows)
         own = self.kernel.diagonal(X) if diagonal is None else diagonal
         if self.nu is None:
-            return self.combine(self.coef, X) - self.offset, own
+            return self._scores(X), own
         both = self.combine(np.vstack([self.coef, self.nu]), X)
         norms = np.maximum(own - 2.0 * both[:, -1] + self.mean_norm, 0.0)
         return both[:, :-1] - self.offset, norms
+
+    def _scores(self, X: Points) -> Array:
+        return np.asarray(self.combine(self.coef, X) - self.offset)
+
+    def _has_axes(self, X: Points) -> bool:
+        """Tell whether scores follow from rows less their mean; kernel values lose digits far from the origin."""
+        centred = self.kernel.inner_product and self.nu is not None and not self.empirical
+        return centred and not (is_sparse(X) or is_sparse(self.points))
+
+    @cached_property
+    def _mean_and_axes(self) -> tuple[Array, Array]:
+        """The mean and the components as vectors, (d,) and (r, d), of kernels that are inner products of rows."""
+        assert self.nu is not None
+        points = self.kernel.prepare(self.points, np.float64)
+        mean = self.nu @ points
+        axes = self.coef @ (points - mean) + np.outer(self.coef.sum(axis=1), mean)
+        return mean, axes
+
+    def _from_mean(self, X: Points) -> Array:
+        return np.asarray(self.kernel.prepare(X, np.float64) - self._mean_and_axes[0])
 
     def _project_with_distance(self, X: Points) -> tuple[Array, Array]:
         """Return scores and |h - mean|^2."""

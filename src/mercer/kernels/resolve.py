@@ -80,7 +80,8 @@ def _squared_distances(X: Points) -> Array:
     if not is_sparse(X):
         differences: Array = pdist(np.asarray(X, np.float64), "sqeuclidean")
         return differences
-    norms = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    X = X.astype(np.float64)
+    norms = np.asarray(X.multiply(X).sum(axis=1)).ravel()
     rows, columns = np.triu_indices(X.shape[0], 1)
     squared = norms[rows] + norms[columns] - 2.0 * (X @ X.T).toarray()[rows, columns]
     # differences of inner products lose digits: what is below their rounding is a repeated row

@@ -144,7 +144,10 @@ def float32_pays(kernel: Kernel, X: Points, n_components: int | float, options: 
 
 def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: bool) -> tuple[Array, Array]:
     limits = thresholds(operator.dtype)
-    noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
+    if isinstance(operator, CentredRows):
+        noise = operator.noise
+    else:
+        noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
     if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
         warnings.warn(

@@ -17,6 +17,7 @@ from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.exact.eigen import Spectrum, shortened
 
 _MOST_FEATURES = 512  # with more features the iteration on kernel values is faster where few pairs are wanted
+_ROUNDING = 8.0  # units of the last place by which a centred row may be wrong
 _ONE_THREAD = 10**7  # operations below which one thread is faster than several
 
 
@@ -40,6 +41,11 @@ class CentredRows:
     def largest_entry(self) -> float:
         """Return max |k(x, x)|, the scale against which rounding counts."""
         return float(np.einsum("ij,ij->i", self._raw, self._raw).max(initial=0.0))
+
+    @property
+    def noise(self) -> float:
+        """Return the size of eigenvalues that rounding alone can cause: of the differences of rows and their mean."""
+        return float(self.shape[0] * (_ROUNDING * np.finfo(np.float64).eps) ** 2 * self.largest_entry)
 
     @property
     def row_means(self) -> Array:
