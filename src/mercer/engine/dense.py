@@ -12,6 +12,8 @@ from mercer.engine.tridiagonal import Tridiagonal
 
 _PROBE_STEPS = 24  # Lanczos steps that find a negative eigenvalue
 _SEARCH_STEPS = 12  # and those, at least, that find a large one
+_SEARCH_STRIDE = 4  # steps between two looks at whether the search can end
+_SETTLED = 1e-3  # residual of a Ritz value, as a share of its distance from a limit, where it stays below it
 _MISSED = 1e-10  # relative to the largest eigenvalue: an eigenvalue that exceeds others by more is not rounding
 _ALL_SHARE = 4  # if more than a quarter of all pairs is wanted, computing all of them is faster
 _TRIDIAGONAL_ROWS = 900  # for more, LAPACK's own driver for some pairs is as fast, and takes less memory
@@ -55,11 +57,14 @@ def _subset(K: Array, n_pairs: int) -> tuple[Array, Array]:
     return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs]
 
 
-def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROBE_STEPS) -> tuple[float, float]:
+def extreme_ritz_values(
+    K: Array, known: Array | None = None, steps: int = _PROBE_STEPS, below: float = -np.inf
+) -> tuple[float, float]:
     """Return bounds of the smallest and the largest eigenvalue from a few Lanczos steps: fast, and tight at the ends.
 
-    With `known`, (n, r), these are the eigenvalues of the rest of K, beside eigenvectors that are known. Vectors are
-    orthogonalised against the last two only: what is lost by that adds copies of converged values, which do no harm.
+    With `known`, (n, r), these are the eigenvalues of the rest of K, beside eigenvectors that are known. It ends early
+    where the largest one is certain to be less than `below`. Vectors are orthogonalised against the last two only: what
+    is lost by that adds copies of converged values, which do no harm.
     """
     n, K = len(K), columnwise(K)
     steps = min(steps, n)
@@ -78,8 +83,20 @@ def extreme_ritz_values(K: Array, known: Array | None = None, steps: int = _PROB
         w -= T[size, size] * q
         w = _beside(known, w)
         before, norm, size = q, dnrm2(w), size + 1
+        if size >= _SEARCH_STEPS and size % _SEARCH_STRIDE == 0 and _is_below(T[:size, :size], norm, below):
+            break
     values = np.linalg.eigvalsh(T[:size, :size])
     return float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+
+
+def _is_below(T: Array, norm: float, limit: float) -> bool:
+    """Tell whether the largest Ritz value has settled below a limit.
+
+    A random vector has a part along every eigenvector, and that along one beyond the limit grows with every step: its
+    residual would be of the size of the distance from the limit.
+    """
+    values, vectors = np.linalg.eigh(T)
+    return bool(norm * abs(vectors[-1, -1]) <= _SETTLED * (limit - values[-1]))
 
 
 def _beside(known: Array | None, w: Array) -> Array:
@@ -104,7 +121,7 @@ def leading_pairs_by_lanczos(K: Array, n_pairs: int, start: Array, *, lowest: bo
     if found is None or n_pairs == 1:
         return found
     steps = max(_SEARCH_STEPS, found.n_steps)  # a copy needs as many as the eigenvalue itself if others are near
-    least, missed = extreme_ritz_values(K, found.vectors, steps)
+    least, missed = extreme_ritz_values(K, found.vectors, steps, float(found.values[-1]))
     if missed > found.values[-1] + _MISSED * np.abs(found.values).max():
         return None
     return replace(found, lowest=min(found.lowest, least))
