@@ -83,7 +83,8 @@ def extreme_ritz_values(
         w -= T[size, size] * q
         w = _beside(known, w)
         before, norm, size = q, dnrm2(w), size + 1
-        if size >= _SEARCH_STEPS and size % _SEARCH_STRIDE == 0 and _is_below(T[:size, :size], norm, below):
+        look = below > -np.inf and size >= _SEARCH_STEPS and size % _SEARCH_STRIDE == 0
+        if look and _is_below(T[:size, :size], norm, below):
             break
     values = np.linalg.eigvalsh(T[:size, :size])
     return float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
