@@ -11,6 +11,8 @@ IntArray = npt.NDArray[np.integer[Any]]
 Points = Any
 """Rows of data: a dense array, a CSR matrix, or column indices of a precomputed kernel."""
 
+_SQUARES = (1e-140, 1e140)  # kernel values whose squares can be added up for any number of rows
+
 
 def is_sparse(points: Points) -> bool:
     """Tell whether the rows are a sparse matrix."""
@@ -53,3 +55,14 @@ def check_kernel_values(values: Array, what: str = "the training rows") -> Array
             "gamma, coef0 or degree."
         )
     return values
+
+
+def check_squares(diagonal: Array, *, least: float = _SQUARES[0]) -> None:
+    """Say so where kernel values k(x, x) are so large or small that sums of their squares have no float64 number."""
+    largest = float(np.abs(diagonal).max(initial=0.0))
+    if largest and not least <= largest <= _SQUARES[1]:
+        raise ValueError(
+            f"The largest kernel value k(x, x) is {largest:.1e}. This method computes squares of kernel values, so it "
+            f"must be between {_SQUARES[0]:.0e} and {_SQUARES[1]:.0e}. Scale the rows, for example with "
+            "sklearn.preprocessing.StandardScaler."
+        )

@@ -52,6 +52,14 @@ def test_vectors_of_input_space(center, rng):
     assert_allclose(norms, ((X - mean) ** 2).sum(axis=1), atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e9, 1e20])
+def test_vectors_of_input_space_keep_their_digits_beside_a_long_mean(size, rng):
+    W, mean = np.linalg.qr(rng.standard_normal((4, 2)))[0].T, size * rng.standard_normal(4)
+    X = mean + size * rng.standard_normal((5, 4))
+    model = in_input_space(W, mean, np.ones(2), n_seen=7, trace=3.0, center=True)
+    assert_allclose(model.project(X), (X - mean) @ W.T, rtol=1e-12, atol=1e-12 * size)
+
+
 def test_components_without_variance_have_no_length(rng):
     coef = np.vstack([np.eye(1, 3), np.zeros((1, 3))])
     model = of_components(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mercer import metrics
+from mercer import KernelPCA, OnlineRobustKernelPCA, metrics
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
@@ -397,3 +397,24 @@ def test_snr_at_its_ends():
         metrics.snr(np.ones(3), np.ones(4))
     with pytest.raises(ValueError, match=r"empty"):
         metrics.snr([], [])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e200, 1e307])
+def test_snr_does_not_depend_on_the_unit(scale):
+    signal, estimate = np.arange(5.0), np.array([0.1, 1.0, 1.9, 3.0, 4.2])
+    assert metrics.snr(signal * scale, estimate * scale) == pytest.approx(metrics.snr(signal, estimate), rel=1e-9)
+
+
+def test_models_of_an_empirical_map_have_no_errors_of_the_kernel_matrix(rng):
+    X = rng.standard_normal((60, 3))
+    model = OnlineRobustKernelPCA(2, gamma=0.1, landmarks=X[:20], feature_map="empirical").fit(X)
+    exact = KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    for measure in (
+        metrics.kernel_reconstruction_error,
+        metrics.excess_reconstruction_error,
+        metrics.total_explained_variation,
+    ):
+        with pytest.raises(ValueError, match="feature_map='whitened'"):
+            measure(model, X)
+    with pytest.raises(ValueError, match="feature_map='whitened'"):
+        metrics.total_explained_variation(exact, X, reference=model)

@@ -137,6 +137,6 @@ def _command(purpose: str, record: dict[str, Any], data: str) -> str:
     if purpose == "outliers":
         return f"mercer outliers {data} --method select"
     gamma = "" if record["kernel"] == "linear" else f" --gamma {record['gamma']!r}"
-    scale = "" if record["standardize"] is False else f" --scale {record['standardize']}"
+    scale = f" --scale {record['standardize']}" if record["standardize"] else ""
     kernel = f"--kernel {record['kernel']}{gamma} --components {record['n_components']}"
     return f"mercer fit {data} -o model.mercer {kernel}{scale}"

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.arrays import Points, is_sparse, n_rows, stack_rows
+from mercer.arrays import Points, check_squares, is_sparse, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.errors import user_level
-from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
 from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished
@@ -22,7 +21,6 @@ from mercer.estimators.validation import (
     StrOptions,
     check_rows,
     check_square,
-    check_squares,
     generator,
     validated,
 )
@@ -394,7 +392,6 @@ class HebbianKernelPCA(KernelDecomposition):
 
     # -- streams -------------------------------------------------------------------------------------------------
 
-    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, and continue from the present state of the model.

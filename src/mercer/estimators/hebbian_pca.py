@@ -12,7 +12,6 @@ from sklearn.utils import check_array
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
 from mercer.errors import user_level
-from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
@@ -24,7 +23,7 @@ _GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": 
 _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2
 _SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
 _LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
-_LARGEST = 1e70  # beyond, fourth powers leave the range of numbers
+_LARGEST, _SMALLEST = 1e70, 1e-70  # beyond, fourth powers leave the range of numbers
 
 
 class HebbianPCA(KernelDecomposition):
@@ -273,7 +272,6 @@ class HebbianPCA(KernelDecomposition):
         self._warn_after_passes(outcome)
         return self
 
-    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, and continue from the present state of the model.
@@ -323,7 +321,7 @@ class HebbianPCA(KernelDecomposition):
     def _check_learnable(self, X: Any, reset: bool) -> Points:
         checked = check_rows(self, X, reset=reset)
         largest = max(float(checked.max()), -float(checked.min()))
-        if largest > _LARGEST:
+        if largest > _LARGEST or (reset and 0.0 < largest < _SMALLEST):
             raise ValueError(
                 f"X holds values up to {largest:.1e}, whose powers exceed the range of numbers. Divide X by a constant."
             )

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows
-from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.same_features import check_same_features
 from mercer.estimators.update_history import Record, UpdateHistory
 from mercer.estimators.validation import (
@@ -201,7 +201,6 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    @all_or_nothing
     @validated
     def fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Forget everything and learn from the rows of X, in order.
@@ -248,7 +247,6 @@ class IncrementalKernelPCA(KernelDecomposition):
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None, *, reference: Any = None) -> Self:
         """Learn from the rows of X, in order, and continue from the present state of the model.
@@ -293,6 +291,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         self._options()  # fails before anything is changed
         self._kernel = self._make_kernel(X)
         require_rows(self._kernel)
+        warn_far_from_origin(self._kernel, X, self.center)
         self._model = nothing_yet(X)
         self._history = UpdateHistory()
 

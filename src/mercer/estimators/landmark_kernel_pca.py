@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, Points, n_rows
-from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -236,7 +236,6 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    @all_or_nothing
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks from the rows of X and learn from all of them, in order.
@@ -288,7 +287,6 @@ class LandmarkKernelPCA(KernelDecomposition):
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X, in order, and continue from the present state of the model.
@@ -348,6 +346,7 @@ class LandmarkKernelPCA(KernelDecomposition):
     def _begin(self, X: Points) -> None:
         plan = self._plan(self._make_kernel(X), n_features=X.shape[1])
         require_rows(plan.kernel)
+        warn_far_from_origin(plan.kernel, X, self.center)
         self._stream, self._solved = LandmarkStream(plan), _Solved()
 
     def _adopt(self, stream: LandmarkStream) -> None:

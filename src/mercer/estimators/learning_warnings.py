@@ -6,11 +6,17 @@ from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
+from mercer.arrays import Points, is_sparse, n_rows
 from mercer.errors import SlowFitWarning, user_level
+from mercer.kernels.base import Kernel
+from mercer.kernels.inner_product import Linear
 
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
 _MANY_ROWS = 1000  # of which all-rows fits are slow
 _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
+_FAR = 3e3  # distances from the origin, in distances from the mean, up to which errors are below 1e-6
 
 
 def uneven(n: int, rows_that_count: float) -> str | None:
@@ -32,6 +38,22 @@ def slow_fit(what: str, n: int, advice: str = _FEW_POINTS) -> None:
         warnings.warn(
             f"{what} the kernel matrix of all {n} rows; this takes many times as long as KernelPCA. {advice}",
             SlowFitWarning,
+            stacklevel=user_level(),
+        )
+
+
+def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
+    """Warn where inner products of rows lose the digits of small components, because the rows are far from zero."""
+    if not (isinstance(kernel, Linear) and center) or is_sparse(X) or n_rows(X) < _ENOUGH_ROWS:
+        return
+    mean = X.mean(axis=0, dtype=np.float64)
+    spread = float(np.sqrt(X.var(axis=0, dtype=np.float64).sum()))
+    if 0.0 < _FAR * spread < (distance := float(np.linalg.norm(mean))):
+        warnings.warn(
+            f"The rows are {distance / spread:.0e} times as far from the origin as from their mean. Inner products of "
+            "such rows lose the digits that small components need. Subtract the mean of each column first, for example "
+            "with StandardScaler, or use KernelPCA, which does so.",
+            UserWarning,
             stacklevel=user_level(),
         )
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, Points
 from mercer.engine.psi import PSI_NAMES
 from mercer.errors import user_level
-from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
 from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
@@ -273,7 +273,6 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self._warn_of_fewer()
         return self
 
-    @all_or_nothing
     @validated
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Read the rows of X once, in order, and continue from the present state of the model.
@@ -316,6 +315,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         """Return the coordinates of rows on landmarks, chosen among the rows of X where none are given."""
         kernel = self._make_kernel(X)
         require_rows(kernel)
+        warn_far_from_origin(kernel, X, center=True)
         return self._plan().space(kernel, X, generator(self.random_state))
 
     def _learn(self, X: Points, space: Space | None = None) -> None:

@@ -186,7 +186,8 @@ class R1KernelPCA(KernelDecomposition):
         Raises
         ------
         ValueError
-            If X contains NaN or infinity, or if a precomputed kernel matrix is not square.
+            If X contains NaN or infinity, if a precomputed kernel matrix is not square, or if kernel values are above
+            1e140 or all below 1e-140.
         """
         X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:

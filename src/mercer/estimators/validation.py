@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
 from mercer.arrays import Array, Points, is_sparse
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.kernels.base import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
 
@@ -36,7 +37,6 @@ COMPONENTS: list[Any] = [
 
 MOST_COMPONENTS = 10
 """How many components are computed, at most, where n_components=None."""
-_SQUARES = (1e-140, 1e140)  # kernel values whose squares can be added up for any number of rows
 
 __all__ = [
     "COMPONENTS",
@@ -89,9 +89,12 @@ _ADVICE = (
 
 
 def validated(method: _Method) -> _Method:
-    """Check the parameters before a method that fits, as scikit-learn does; the method keeps its type."""
+    """Check the parameters before a method that fits, as scikit-learn does; where it raises, the object is as before.
+
+    The method keeps its type. What `all_or_nothing` asks of it must hold.
+    """
     checked: _Method = _fit_context(prefer_skip_nested_validation=True)(method)
-    return checked
+    return all_or_nothing(checked)
 
 
 def check_rows(
@@ -166,17 +169,6 @@ def check_diagonal(diagonal: Any, n: int) -> Array:
     if values.shape != (n,) or not np.isfinite(values).all():
         raise ValueError(f"diagonal must hold k(x, x), one finite number for each of the {n} rows; got {values.shape}.")
     return values
-
-
-def check_squares(diagonal: Array, *, least: float = _SQUARES[0]) -> None:
-    """Say so where kernel values k(x, x) are so large or small that sums of their squares have no float64 number."""
-    largest = float(np.abs(diagonal).max(initial=0.0))
-    if largest and not least <= largest <= _SQUARES[1]:
-        raise ValueError(
-            f"The largest kernel value k(x, x) is {largest:.1e}. Learning row by row needs values between "
-            f"{_SQUARES[0]:.0e} and {_SQUARES[1]:.0e}, because it computes their squares. Scale the rows, for example "
-            "with sklearn.preprocessing.StandardScaler."
-        )
 
 
 def generator(random_state: Any) -> np.random.RandomState:

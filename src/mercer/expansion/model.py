@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer.arrays import Array, Points, is_sparse, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
 from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import PointBlocks, available_threads
 from mercer.kernels.user_given import Precomputed
@@ -23,6 +23,7 @@ from mercer.kernels.user_given import Precomputed
 _HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32
 _SCORE_ERROR = 1e-6  # of scores, relative to the root mean square distance from the mean
 _MANY_VECTORS = 512
+_ROWS = "these rows"
 _SMALL = 1e-12  # relative size below which a direction of the metric counts as absent
 
 
@@ -169,7 +170,17 @@ class Expansion:
         -------
         ndarray of shape (n_samples, n_vectors)
             The inner products of phi(x) with the vectors.
+
+        Raises
+        ------
+        ValueError
+            If kernel values are not finite, as those of a polynomial of enormous numbers.
         """
+        with np.errstate(over="ignore", invalid="ignore"):  # the check tells it in words
+            return check_kernel_values(self._combined(weights, X), _ROWS)
+
+    def _combined(self, weights: Array, X: Points) -> Array:
+        """Return k(X, points) @ weights.T, whatever the kernel values are."""
         if self.kernel.inner_product and not (is_sparse(X) or is_sparse(self.points)):
             vectors = weights @ self.kernel.prepare(self.points, np.float64)
             return np.asarray(self.kernel.prepare(X, np.float64) @ vectors.T)
@@ -247,7 +258,10 @@ class Expansion:
         assert self.nu is not None
         points = self.kernel.prepare(self.points, np.float64)
         mean = self.nu @ points
-        axes = self.coef @ (points - mean) + np.outer(self.coef.sum(axis=1), mean)
+        centred, sums, sizes = points - mean, self.coef.sum(axis=1), np.abs(self.coef)
+        # of the two forms, the one with the smaller terms has the smaller rounding errors
+        near_origin = sizes @ _lengths(points) <= sizes @ _lengths(centred) + np.abs(sums) * np.linalg.norm(mean)
+        axes = np.where(near_origin[:, None], self.coef @ points, self.coef @ centred + np.outer(sums, mean))
         return mean, axes
 
     def _from_mean(self, X: Points) -> Array:
@@ -415,6 +429,11 @@ class Expansion:
             eigenvalues=self.eigenvalues[:r],
             gram=self.gram[:r, :r],
         )
+
+
+def _lengths(rows: Array) -> Array:
+    """Return the length of every row."""
+    return np.asarray(np.linalg.norm(rows, axis=1))
 
 
 def _symmetric(matrix: Array) -> Array:

@@ -151,11 +151,13 @@ class Kernel:
         ndarray of shape (n_samples, n_others)
             The values k(x, y).
         """
-        Y = X if Y is None else Y
-        dtype = np.result_type(X.dtype, Y.dtype, np.float32)
-        origin = self.origin(Y)
-        out = np.empty((X.shape[0], Y.shape[0]), dtype)
-        self.block(self.prepare(X, dtype, origin), self.prepare(Y, dtype, origin), out)
+        others = X if Y is None else Y
+        dtype = np.result_type(X.dtype, others.dtype, np.float32)
+        origin = self.origin(others)
+        out = np.empty((X.shape[0], others.shape[0]), dtype)
+        self.block(self.prepare(X, dtype, origin), self.prepare(others, dtype, origin), out)
+        if Y is None and self.unit_diagonal:
+            np.fill_diagonal(out, 1.0)
         return out
 
 

@@ -11,6 +11,9 @@ from mercer.kernels.base import Kernel, dot_into, squared_norms
 from mercer.kernels.precision import exponent_dtype
 
 _ORIGIN_ROWS = 256  # rows whose median is the origin
+_FAR = 1e7  # half squared norms above which a difference of them has an error above about 1e-8
+_VERY_FAR = 1e16  # above it the error is so large that even a kernel value of zero can be wrong
+_CELLS_AT_ONCE = 2**20  # of differences between rows
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,11 @@ class RBF(Kernel):
         out : ndarray of shape (n_rows_of_A, n_rows_of_B)
             The array to write to.
         """
+        self._write(A, B, out)
+        _write_far_pairs(A, B, out)
+
+    def _write(self, A: RbfRows, B: RbfRows, out: Array) -> None:
+        """Write the Gaussians of exponents that are inner products less half norms."""
         from mercer.kernels.rbf import exponential, rbf_block  # compiled: loaded on first use
 
         if is_sparse(A.rows) or is_sparse(B.rows):
@@ -173,6 +181,29 @@ class RBF(Kernel):
             Ones.
         """
         return np.ones(X.shape[0])
+
+
+def _write_far_pairs(A: RbfRows, B: RbfRows, out: Array) -> None:
+    """Write the Gaussians of two rows that are near each other but far from the origin again, from their difference."""
+    if min(A.half.max(initial=0.0), B.half.max(initial=0.0)) <= _FAR:
+        return
+    from mercer.kernels.rbf import exponential  # compiled: loaded on first use
+
+    rows, columns = np.flatnonzero(A.half > _FAR), np.flatnonzero(B.half > _FAR)
+    uncertain = out[np.ix_(rows, columns)] > 0
+    uncertain |= (A.half[rows] > _VERY_FAR)[:, None] & (B.half[columns] > _VERY_FAR)
+    I, J = np.nonzero(uncertain)
+    at_once = max(1, _CELLS_AT_ONCE // A.rows.shape[1])
+    for first in range(0, len(I), at_once):
+        i, j = rows[I[first : first + at_once]], columns[J[first : first + at_once]]
+        difference = _dense(A.rows[i]) - _dense(B.rows[j])
+        with np.errstate(over="ignore"):  # of an infinite distance the Gaussian is zero
+            out[i, j] = exponential(-0.5 * squared_norms(difference))
+
+
+def _dense(rows: Any) -> Array:
+    """Return some rows as an ordinary array."""
+    return np.asarray(rows.toarray() if is_sparse(rows) else rows)
 
 
 @dataclass(frozen=True)

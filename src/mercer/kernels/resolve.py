@@ -14,6 +14,7 @@ from mercer.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from mercer.kernels.user_given import MatrixFunction, PairFunction, Precomputed
 
 _MEDIAN_ROWS = 1000  # a quarter of a million pairs give the median distance to well below a percent
+_LEAST_SQUARE = 1e-306  # of squared distances, and of their reciprocals
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,30 @@ def median_gamma(X: Points, random_state: Any = None) -> float:
     result is 1 / n_features.
     """
     rng = np.random.default_rng(0 if random_state is None else random_state)
-    rows = rng.permutation(X.shape[0])[:_MEDIAN_ROWS]
-    squared = _squared_distances(X[np.sort(rows)])
+    rows = X[np.sort(rng.permutation(X.shape[0])[:_MEDIAN_ROWS])]
+    median = _median_square(rows)
+    if _LEAST_SQUARE <= median <= 1.0 / _LEAST_SQUARE:
+        return 0.5 / median
+    exponent = int(np.frexp(float(abs(rows).max()))[1])  # the squares may be too large or too small for a number
+    factor = float(2.0 ** min(max(-exponent, -1000), 1000))
+    median = _median_square(rows.astype(np.float64) * factor)
+    if median == 0.0:
+        return float(1.0 / X.shape[1])
+    gamma = factor * (factor / (2.0 * median))
+    if not _LEAST_SQUARE <= gamma <= 1.0 / _LEAST_SQUARE:
+        raise ValueError(
+            f"gamma='median' is impossible: the median distance between rows is {np.sqrt(median) / factor:.1e}, and "
+            "its square is too large or too small for a number. Rescale the features, e.g. with StandardScaler."
+        )
+    return gamma
+
+
+def _median_square(rows: Points) -> float:
+    """Return the median of the squared distances between different rows; zero where all rows are the same."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squared = _squared_distances(rows)
     positive = squared[squared > 0]
-    return float(1.0 / (2.0 * np.median(positive))) if positive.size else 1.0 / X.shape[1]
+    return float(np.median(positive)) if positive.size else 0.0
 
 
 def _squared_distances(X: Points) -> Array:

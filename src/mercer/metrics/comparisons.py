@@ -100,6 +100,8 @@ def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
         raise ValueError(f"Signal and estimate must have one shape; they have {s.shape} and {e.shape}.")
     if s.size == 0:
         raise ValueError("The signal is empty; at least one value is needed.")
+    exponent = -int(np.frexp(max(np.abs(s).max(), np.abs(e).max()))[1])
+    s, e = np.ldexp(s, exponent - 1), np.ldexp(e, exponent - 1)  # exact; the squares of any numbers are finite then
     noise = float(np.sum((s - e) ** 2))
     power = float(np.sum((s - s.mean()) ** 2))
     if noise == 0.0:

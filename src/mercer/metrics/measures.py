@@ -105,6 +105,12 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
     float
         The error; 0 for a perfect reproduction.
 
+    Raises
+    ------
+    ValueError
+        If X has other features than the model, or the model was fitted with ``feature_map="empirical"``, whose lengths
+        are not those of feature space.
+
     See Also
     --------
     minimal_reconstruction_error : The smallest error that is possible.
@@ -125,7 +131,7 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
     >>> kernel_reconstruction_error(five, X) < kernel_reconstruction_error(two, X)
     True
     """
-    expansion = _expansion(model)
+    expansion = _in_feature_space(model)
     X = _rows(X, expansion)
     return centred_by_model(expansion, X).distance(_scores(expansion, X, scores))
 
@@ -203,6 +209,12 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
     float
         The excess; 0 for the best possible model.
 
+    Raises
+    ------
+    ValueError
+        If X has other features than the model, or the model was fitted with ``feature_map="empirical"``, whose lengths
+        are not those of feature space.
+
     See Also
     --------
     kernel_reconstruction_error : How well scores reproduce the kernel matrix.
@@ -222,7 +234,7 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
     >>> abs(excess_reconstruction_error(model, X)) < 1e-6
     True
     """
-    expansion = _expansion(model)
+    expansion = _in_feature_space(model)
     X = _rows(X, expansion)
     kernel = centred_by_model(expansion, X, keep=minimal is None)
     scores = _scores(expansion, X, None)
@@ -261,7 +273,8 @@ def total_explained_variation(model: Model, X: Points, reference: Model | float 
     Raises
     ------
     ValueError
-        If X has no variation in feature space, or the reference has fewer components than the model.
+        If X has no variation in feature space, the reference has fewer components than the model, or a model was
+        fitted with ``feature_map="empirical"``, whose lengths are not those of feature space.
 
     See Also
     --------
@@ -283,7 +296,7 @@ def total_explained_variation(model: Model, X: Points, reference: Model | float 
     >>> round(total_explained_variation(exact, X), 6)
     100.0
     """
-    expansion = _expansion(model)
+    expansion = _in_feature_space(model)
     X = _rows(X, expansion)
     explained = _variation_within(expansion, X)
     most = _explainable(expansion, X, reference)
@@ -330,7 +343,7 @@ def _explainable(expansion: Expansion, X: Points, reference: Model | float | Non
         return float(np.maximum(values, 0.0).sum())
     if isinstance(reference, int | float | np.number):
         return float(reference)
-    best = _expansion(reference)
+    best = _in_feature_space(reference)
     if best.n_components < r:
         raise ValueError(f"The reference has {best.n_components} components; it needs at least {r}.")
     return _variation_within(best.truncated(r), X)
@@ -345,6 +358,17 @@ def _expansion(model: Model) -> Expansion:
         f"A fitted estimator or an Expansion is needed; got {type(model).__name__} without `expansion_`. "
         "Call fit first."
     )
+
+
+def _in_feature_space(model: Model) -> Expansion:
+    """Return the expansion of a fitted model, or fail where its lengths are not those of feature space."""
+    found = _expansion(model)
+    if found.empirical:
+        raise ValueError(
+            "Lengths of a model with feature_map='empirical' are those of vectors of kernel values with the landmarks, "
+            "so they cannot be compared with the kernel matrix. Fit it with feature_map='whitened'."
+        )
+    return found
 
 
 def _rows(X: Points, expansion: Expansion | None = None) -> Points:

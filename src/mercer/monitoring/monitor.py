@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, clone
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.errors import user_level
-from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
@@ -238,7 +237,6 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
-    @all_or_nothing
     @validated
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from normal rows, in the order of time.

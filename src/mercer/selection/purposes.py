@@ -30,7 +30,7 @@ class Purpose:
 
 def _with_scaling(candidate: Candidate) -> Any:
     model = kernel_pca(candidate)
-    return model if candidate.family.standardize is False else make_pipeline(StandardScaler(), model)
+    return make_pipeline(StandardScaler(), model) if candidate.family.standardize else model
 
 
 def _detector(candidate: Candidate, rule: Rule) -> KernelOutlierDetector:

@@ -83,7 +83,7 @@ class ColumnSummary:
 
     def scaling(self, kind: str | bool) -> Scaling:
         """Return the scaling of these columns: "variance", "soft", or False for none at all."""
-        if kind is False:
+        if not kind:
             return Scaling(np.zeros_like(self._mean), np.ones_like(self._mean))
         unit = np.sqrt(self._relative_variances()) * self._size
         if kind == "soft":

@@ -215,7 +215,7 @@ def training_means(model: Any) -> Array | None:
     """Return the means of the columns that a model was fitted on, where it knows them."""
     if isinstance(model, PreparedModel):
         return model.means
-    if getattr(model, "standardize", False) is not False and hasattr(model, "_scaling"):  # a detector, which scales
+    if getattr(model, "standardize", False) and hasattr(model, "_scaling"):  # a detector, which scales
         found: Array = model._scaling.mean
         return found
     return None

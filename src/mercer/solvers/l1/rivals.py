@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.arrays import Array, Points, is_sparse
+from mercer.arrays import Array, Points, check_squares, is_sparse
 from mercer.engine.spectrum import orient, rounding_noise, thresholds
 from mercer.errors import user_level
 from mercer.events import SILENT, Channel
@@ -129,6 +129,7 @@ def fit_r1(
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     operator = make_operator(kernel, X, dtype, n_jobs, center)
     product, diagonal = _product_of(kernel, X, operator, center)
+    check_squares(diagonal)
     start = solve(operator, n_components, EigenOptions(positive=kernel.positive))
     noise = rounding_noise(X.shape[0], operator.largest_entry, operator.dtype)
     kept = start.values > max(thresholds(operator.dtype).zero * float(start.values.max(initial=0.0)), noise)

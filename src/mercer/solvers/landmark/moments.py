@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer.arrays import Array, Points, check_kernel_values, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, check_squares, n_rows
 from mercer.engine.dense import leading_pairs
 from mercer.engine.moments import Moments, rows_per_sum
 from mercer.kernels.base import Kernel
@@ -101,7 +101,9 @@ class Whitening:
     def of(cls, kernel: Kernel, points: Points) -> "Whitening":
         """Return the coordinates for given landmarks."""
         space = LandmarkMap.of(kernel, points)
-        lengths = np.sqrt(np.maximum(kernel.diagonal(points), 0.0))
+        own = kernel.diagonal(points)
+        check_squares(own)
+        lengths = np.sqrt(np.maximum(own, 0.0))
         scaled = space.root * lengths[:, None]
         inverse = np.einsum("ij,ij->j", scaled, scaled)  # 1 / eigenvalue of the landmarks' scaled kernel matrix
         keep = inverse * _LEAST_SHARE <= inverse.min(initial=np.inf)
