@@ -47,6 +47,27 @@ def same_rows(a: Points, b: Points) -> bool:
     return bool((a != b).nnz == 0) if is_sparse(a) else bool(np.array_equal(a, b))
 
 
+def row_kinds(X: Points) -> IntArray:
+    """Return a number for each row, the same for equal rows; different rows are numbered as they come."""
+    keys = _stored_rows(X) if is_sparse(X) else [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 is 0.0
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.intp)
+
+
+def distinct_rows(X: Points) -> IntArray:
+    """Return the first position of each different row, in order."""
+    return np.unique(row_kinds(X), return_index=True)[1]
+
+
+def _stored_rows(X: Points) -> list[bytes]:
+    """Return the stored entries of each sparse row as bytes, without zeros."""
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    ranges = [slice(*X.indptr[i : i + 2]) for i in range(n_rows(X))]
+    return [X.indices[rows].tobytes() + b"|" + X.data[rows].tobytes() for rows in ranges]
+
+
 def check_kernel_values(values: Array, what: str = "the training rows") -> Array:
     """Return kernel values, or numbers computed from them; fail if one of them is NaN or infinite."""
     if not np.isfinite(values).all():

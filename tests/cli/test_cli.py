@@ -178,7 +178,7 @@ def test_wrong_files_end_in_one_line(tmp_path, data, model):
     (tmp_path / "bad.csv").write_text("a,b,c,d\n1,2,3,4\n1,2,x,4\n")
     assert "line 3, column 3 (c) holds 'x'" in failure("fit", tmp_path / "bad.csv", "-o", tmp_path / "m")
     np.save(tmp_path / "narrow.npy", X[:, :2])
-    assert "features" in failure("transform", model, tmp_path / "narrow.npy")
+    assert "the model needs 4" in failure("transform", model, tmp_path / "narrow.npy")
     assert "Standard input is empty" in failure("transform", model, "-", stdin=b"")
     np.save(tmp_path / "nan.npy", np.full((4, 4), np.nan))
     assert "NaN" in failure("transform", model, tmp_path / "nan.npy")

@@ -37,7 +37,8 @@ def terminal(monkeypatch):
 @pytest.fixture
 def files(tmp_path):
     np.save(tmp_path / "x.npy", X)
-    np.save(tmp_path / "frames.npy", RNG.uniform(0, 255, (30, 40, 50)).astype(np.uint8))
+    scene = RNG.uniform(20, 235, (40, 50))
+    np.save(tmp_path / "frames.npy", (scene + RNG.normal(0, 3, (30, 40, 50))).astype(np.uint8))
     write_picture(tmp_path / "x.png", RNG.integers(0, 255, (30, 31)).astype(np.uint8))
     mercer.KernelPCA(2, kernel="rbf", preimage="auto").fit(X).save(tmp_path / "model")
     return tmp_path

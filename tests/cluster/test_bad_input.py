@@ -41,6 +41,19 @@ def test_a_wrong_cell_is_named_by_partition_row_and_column(cls, value, word, cli
         fit(cls, iter([bad[i : i + 100] for i in range(0, 400, 100)]), client=client)
 
 
+@pytest.mark.parametrize("method", ["transform", "reconstruction_error"])
+def test_a_wrong_number_of_columns_is_refused_before_anything_is_computed(method, client):
+    model = fit(IncrementalKernelPCA, da.from_array(X, chunks=(100, 3)), client=client)
+    wrong = da.from_array(X[:, :2], chunks=(100, 2))
+    frame = dd.from_pandas(pd.DataFrame(X[:, :2], columns=["a", "b"]), npartitions=2)
+    for rows in (wrong, frame):
+        with pytest.raises(ValueError, match="X has 2 features; IncrementalKernelPCA was fitted to 3"):
+            getattr(model, method)(rows)
+    unknown = da.from_array(X, chunks=(100, 3))
+    unknown = unknown[unknown[:, 0] > 0]  # the number of rows is not known
+    assert len(getattr(model, method)(unknown).compute()) == (X[:, 0] > 0).sum()
+
+
 @pytest.mark.parametrize("cls", CLASSES)
 def test_partitions_with_other_columns_are_named(cls, client):
     pieces = [X[:100], X[100:200], X[200:, :2]]

@@ -1,5 +1,7 @@
 """Models of partitions, merged two by two: what is exact, and how far the rest is from one model of all rows."""
 
+import warnings
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -45,6 +47,27 @@ def test_merged_incremental_models_are_near_one_model(kind, client):
     np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=0.01)
     assert type(model.to_local()) is mercer.IncrementalKernelPCA
     assert model.to_local().get_params() == mercer.IncrementalKernelPCA(3, **settings).get_params()
+
+
+def small_pieces(rows: int, n: int, client):
+    """A model of n components of pieces of one row each, and what it warned of."""
+    X = plane(rows)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model = IncrementalKernelPCA(n, kernel="linear", client=client).fit(da.from_array(X, chunks=(1, 5)))
+    return model, [str(one.message) for one in seen if "n_components" in str(one.message)]
+
+
+def test_pieces_with_fewer_components_are_no_reason_to_warn(client):
+    model, found = small_pieces(60, 4, client)
+    assert model.n_components_ == 4
+    assert found == []
+
+
+def test_fewer_components_of_all_rows_are_told_of_once(client):
+    model, found = small_pieces(6, 9, client)
+    assert model.n_components_ == 6
+    assert found == ["n_components=9, but the data allow only 6: the model has n_components_=6."]
 
 
 ROBUST = {"gamma": 0.002, "landmarks": 80, "random_state": 0}

@@ -199,7 +199,7 @@ def test_given_everything_it_is_the_textbook_loop(X, rng, rule, gain):
         W, mean, total, _ = naive.linear(X, init, rule, gain, 0.02, 100, True)
         assert_allclose(model.components_, W, atol=1e-10)
         assert_allclose(model.transform(X), (X - mean) @ W.T, atol=1e-9)
-        assert model.expansion_.trace == pytest.approx(total)
+        assert model._state.total == pytest.approx(total)
         assert model.eta0_ == 0.02
         model = HebbianPCA(2, gain=gain, eta0=0.02, init=init, orthonormalize=False, length=100, clip=0.3, **options)
         W = naive.linear(X, init, rule, gain, 0.02, 100, True, 0.3)[0]

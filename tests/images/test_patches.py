@@ -17,6 +17,7 @@ from mercer import HebbianKernelPCA, KernelPCA, LandmarkKernelPCA, PatchDenoiser
 from mercer.cli.root import app
 from mercer.errors import DataFileError
 from mercer.images import windows as windows_module
+from mercer.images.channels import whitened
 from mercer.images.noise import estimate_noise, signal_dimensions
 from mercer.images.windows import OverlapAdd, WindowGrid, window_weights
 from mercer.io.pictures import read_picture, write_picture
@@ -391,3 +392,126 @@ def test_models_of_all_parts_are_saved(tmp_path):
     for mine, theirs in zip(again.models_, task.models_, strict=True):
         assert np.array_equal(mine.transform(windows), theirs.transform(windows))
     assert np.array_equal(again.denoise(noisy), found)
+
+
+# -- channels -----------------------------------------------------------------------------------------------------
+
+
+def in_colour(levels: float | list[float], correlation: float = 0.0, seed: int = 0) -> np.ndarray:
+    """Return three channels of the same picture with noise of these levels and correlations."""
+    mix = np.linalg.cholesky(np.full((3, 3), correlation) + (1 - correlation) * np.eye(3))
+    noise = np.random.default_rng(seed).standard_normal((96, 90, 3)) @ mix.T
+    return waves(96, 90)[:, :, None] + np.asarray(levels) * noise
+
+
+def remaining(image: np.ndarray, **params) -> float:
+    """Return the mean squared error of the first three channels after denoising."""
+    return mean_square(PatchDenoiser(7, 3, **params).denoise(image)[..., :3], waves(96, 90)[:, :, None])
+
+
+def one_channel(image: np.ndarray) -> float:
+    """Return the mean, over channels, of the error that each has when it is denoised alone."""
+    return float(np.mean([remaining(image[:, :, [k]]) for k in range(image.shape[2])]))
+
+
+@pytest.mark.parametrize("noise", [None, 0.1])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_a_grey_picture_in_three_equal_channels_is_cleaned_like_one_channel(noise, dtype):
+    unit = 255 if dtype == np.uint8 else 1
+    grey = (np.clip(in_colour(0.1)[:, :, 0], 0, 1) * unit).astype(dtype)
+    level = None if noise is None else noise * unit
+    alone = PatchDenoiser(7, 3, noise=level)
+    expected = alone.denoise(grey)
+    task = PatchDenoiser(7, 3, noise=level)
+    found = task.denoise(np.dstack([grey, grey, grey]))
+    for k in range(3):
+        assert_allclose(found[:, :, k], expected, atol=1e-9 if dtype == np.float64 else 1)
+    assert task.noise_ == pytest.approx(alone.noise_)
+    assert task.models_[0].n_components == alone.models_[0].n_components
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("levels", "correlation"), [(0.1, 0.5), (0.1, 0.98), ([0.025, 0.1, 0.2], 0.0), ([0.05, 0.1, 0.1], 0.7)]
+)
+def test_noise_that_differs_between_channels_is_removed(levels, correlation, seed):
+    image = in_colour(levels, correlation, seed)
+    assert remaining(image) < 1.5 * one_channel(image)
+    assert remaining(image, noise=float(np.sqrt(np.mean(np.square(levels))))) < 1.5 * one_channel(image)
+
+
+@pytest.mark.parametrize("noise", [None, 25.0])
+@pytest.mark.parametrize("constant", [255, 0])
+def test_a_constant_channel_stays_and_does_not_matter(noise, constant):
+    image = (np.clip(in_colour(0.1), 0, 1) * 255).astype(np.uint8)
+    found = PatchDenoiser(7, 3, noise=noise).denoise(np.dstack([image, np.full((96, 90), constant, np.uint8)]))
+    assert np.all(found[:, :, 3] == constant)
+    assert np.array_equal(found[:, :, :3], PatchDenoiser(7, 3, noise=noise).denoise(image))
+
+
+def test_a_constant_channel_stays_with_any_estimator():
+    image = np.dstack([in_colour(0.1), np.full((96, 90), 0.3)])
+    found = PatchDenoiser(7, 3, estimator=LINEAR).denoise(image)
+    assert np.all(found[:, :, 3] == 0.3)
+    assert_allclose(found[:, :, :3], PatchDenoiser(7, 3, estimator=LINEAR).denoise(image[:, :, :3]), atol=1e-12)
+
+
+def test_a_mask_without_noise_stays():
+    mask = np.where(np.add.outer(np.arange(96), np.arange(90)) % 60 < 30, 0, 255).astype(np.uint8)
+    image = (np.clip(in_colour(0.1), 0, 1) * 255).astype(np.uint8)
+    assert np.array_equal(PatchDenoiser(7, 3).denoise(np.dstack([image, mask]))[:, :, 3], mask)
+
+
+def test_colours_without_noise_stay_where_the_noise_is_grey():
+    colours = np.dstack([waves(96, 90), 1 - waves(96, 90), np.full((96, 90), 0.5)])
+    noise = 0.1 * np.random.default_rng(0).standard_normal((96, 90, 1))
+    noisy = colours + noise
+    found = PatchDenoiser(7, 3).denoise(noisy)
+    assert mean_square(found, colours) < 0.2 * mean_square(noisy, colours)
+    assert_allclose(found[:, :, 0] - found[:, :, 1], noisy[:, :, 0] - noisy[:, :, 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_channels_with_equal_independent_noise_are_not_mixed(seed):
+    task = PatchDenoiser(7, 3)
+    task.denoise(in_colour(0.1, seed=seed))
+    assert np.array_equal(task.mixing_, np.eye(3))
+
+
+def test_noise_of_mixtures_is_white_and_the_way_back_is_exact():
+    image = in_colour([0.02, 0.1, 0.2], 0.5)
+    mixing = whitened(image, np.arange(3))
+    noise = mixing.mixtures(image - waves(96, 90)[:, :, None]).reshape(-1, 3)
+    assert_allclose(np.cov(noise, rowvar=False), np.mean([0.02**2, 0.1**2, 0.2**2]) * np.eye(3), atol=0.0035)
+    assert_allclose(mixing.forward @ mixing.back, np.eye(3), atol=1e-10)
+
+
+def test_a_part_of_the_image_without_noise_does_not_hide_equal_channels():
+    grey = in_colour(0.1)[:, :, 0]
+    grey[:60] = 0.5
+    expected = PatchDenoiser(7, 3, noise=0.1).denoise(grey)
+    assert_allclose(PatchDenoiser(7, 3, noise=0.1).denoise(np.dstack([grey] * 3))[:, :, 0], expected, atol=1e-9)
+
+
+def test_the_command_cleans_a_grey_picture_that_is_stored_in_colour(tmp_path):
+    grey = (np.clip(in_colour(0.1)[:, :, 0], 0, 1) * 255).astype(np.uint8)
+    opaque = np.full_like(grey, 255)
+    expected = PatchDenoiser().denoise(grey).astype(int)
+    for image in (np.dstack([grey] * 3), np.dstack([grey, grey, grey, opaque])):
+        write_picture(tmp_path / "in.png", image)
+        run("denoise", tmp_path / "in.png", "-o", tmp_path / "out.png")
+        found = read_picture(tmp_path / "out.png")
+        assert found.shape == image.shape
+        assert np.abs(found[:, :, 0] - expected).max() <= 1
+
+
+def test_a_saved_denoiser_knows_how_channels_were_mixed(tmp_path):
+    image = in_colour(0.1, 0.5)
+    task = PatchDenoiser(7, 3)
+    found = task.denoise(image)
+    task.save(tmp_path / "task")
+    again = mercer.load(tmp_path / "task")
+    assert np.array_equal(again.mixing_, task.mixing_)
+    windows = (image[:7, :7] @ again.mixing_).reshape(1, -1)
+    assert np.array_equal(again.models_[0].transform(windows), task.models_[0].transform(windows))
+    assert np.array_equal(again.denoise(image), found)

@@ -236,6 +236,56 @@ def test_an_object_that_is_hidden_for_20_frames_is_lost_and_found_again(seed):
     assert overlap(np.array(found), boxes)[66:].mean() > 0.6
 
 
+def without_object(frames, content):
+    """Frames of the same size in which the object is nowhere."""
+    n, height, width = frames.shape
+    rng = np.random.default_rng(7)
+    return {
+        "black": lambda: np.zeros(frames.shape),
+        "white": lambda: np.full(frames.shape, 255.0),
+        "gradient": lambda: np.tile(np.linspace(0, 255, width), (n, height, 1)),
+        "noise": lambda: rng.uniform(0, 255, frames.shape),
+        "black with noise": lambda: np.clip(rng.normal(0, 2, frames.shape), 0, 255),
+        "upside down": lambda: frames[:, ::-1, ::-1],
+        "another scene": lambda: scene(8, n)[0][:, :height, :width],
+    }[content]()
+
+
+CONTENTS = ["black", "white", "gradient", "noise", "black with noise", "upside down", "another scene"]
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("seen", [4, 30])
+@pytest.mark.parametrize("content", CONTENTS)
+def test_an_object_that_vanishes_is_lost_and_found_again(content, seen, normalize):
+    """After 4 frames there are no p-values yet."""
+    frames, boxes = scene(1, n=seen + 30, still=True)
+    tracker = AppearanceTracker(random_state=0, normalize=normalize)
+    tracker.track(frames[:seen], boxes[0])
+    learned, where = tracker.estimator_.n_samples_seen_, tracker.box_
+    for frame in without_object(frames[seen : seen + 15], content):
+        assert tracker.update(frame).lost
+    assert tracker.n_lost_ == 15
+    assert tracker.estimator_.n_samples_seen_ == learned
+    found = [tracker.update(frame) for frame in frames[seen + 15 :]]
+    assert not any(box.lost for box in found[5:])
+    assert overlap(np.array(found[5:]), boxes[seen + 20 :]).min() > 0.8, where
+
+
+@pytest.mark.parametrize(
+    "content", [c for c in CONTENTS[:-1] if c != "gradient"]
+)  # it looks like this face, lit from one side
+def test_a_face_that_vanishes_is_lost_and_found_again(content, data_set):
+    video = data_set("track_david_indoor")
+    frames, boxes = video["X"].astype(float), video["boxes"]
+    tracker = AppearanceTracker(random_state=0)
+    assert tracker.track(frames[:40], boxes[0]).shape == (40, 4)
+    assert all(tracker.update(frame).lost for frame in without_object(frames[40:55], content))
+    found = np.array([tracker.update(frame) for frame in frames[40:70]])
+    assert not tracker.lost_
+    assert overlap(found, boxes[40:70])[10:].mean() > 0.6
+
+
 def test_a_model_without_components_is_judged_by_its_residual():
     class FirstPatch(BaseEstimator):
         def partial_fit(self, X):
@@ -543,7 +593,7 @@ def test_a_tracker_that_draws_from_another_kind_of_generator_is_not_saved(tmp_pa
     frames, boxes = scene(1, n=1)
     other = np.random.RandomState(np.random.PCG64(0))
     tracker = AppearanceTracker(random_state=other).start(frames[0], boxes[0])
-    with pytest.raises(NotSaveableError, match="draws from PCG64"):
+    with pytest.raises(NotSaveableError, match="generator on PCG64"):
         tracker.save(tmp_path / "tracker")
 
 

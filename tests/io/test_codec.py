@@ -154,8 +154,60 @@ def test_sparse_rows_keep_kind_and_content(kind: Any, shape: tuple[int, int]) ->
         assert same(getattr(back, part), getattr(matrix, part))
 
 
-def test_random_generators_are_forgotten() -> None:
-    assert there_and_back([np.random.default_rng(0), np.random.RandomState(0)]) == [None, None]
+BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+
+
+@pytest.mark.parametrize("name", BIT_GENERATORS)
+def test_generators_go_on_where_they_were(name: str) -> None:
+    original = np.random.Generator(getattr(np.random, name)(5))
+    original.integers(0, 9, size=7, dtype=np.int32)  # half of a 64-bit number is kept
+    back = there_and_back(original)
+    assert type(back.bit_generator).__name__ == name
+    for _ in range(2):
+        np.testing.assert_array_equal(back.integers(0, 99, 700, np.int32), original.integers(0, 99, 700, np.int32))
+        np.testing.assert_array_equal(back.normal(size=700), original.normal(size=700))
+
+
+def test_a_random_state_goes_on_where_it_was() -> None:
+    original = np.random.RandomState(3)
+    original.normal(size=3)  # the fourth is drawn already
+    back = there_and_back([original])[0]
+    assert type(back) is np.random.RandomState
+    np.testing.assert_array_equal(back.normal(size=1500), original.normal(size=1500))
+
+
+class OwnBits(np.random.PCG64):
+    """A bit generator that is not on the list."""
+
+
+@pytest.mark.parametrize(
+    "value", [np.random.Generator(OwnBits(0)), np.random.RandomState(np.random.PCG64(0))], ids=["own", "legacy"]
+)
+def test_other_bit_generators_are_refused_with_advice(value: Any) -> None:
+    with pytest.raises(NotSaveableError, match=r"random_state is a random generator on .* Pass an int"):
+        codec.encode(value, {}, "random_state")
+
+
+@pytest.mark.parametrize(("name", "key"), [("MT19937", "pos"), ("Philox", "buffer_pos")])
+@pytest.mark.parametrize("position", [-1, 10**6, 10**30, 2.0, "1"])
+def test_positions_outside_of_a_buffer_are_refused(name: str, key: str, position: Any) -> None:
+    arrays: dict[str, Any] = {}
+    node = codec.encode(np.random.Generator(getattr(np.random, name)(0)), arrays)
+    items = node["state"]["items"]
+    (items["state"]["items"] if key == "pos" else items)[key] = position
+    with pytest.raises(ModelFileError, match="malformed"):
+        codec.decode(node, arrays)
+
+
+def test_a_random_state_of_a_wrong_size_or_name_is_refused() -> None:
+    arrays: dict[str, Any] = {}
+    node = codec.encode(np.random.RandomState(0), arrays)
+    for wrong in (lambda key: key[:5], np.zeros_like):  # zeros would be drawn for ever
+        with pytest.raises(ModelFileError, match="needs 624 numbers"):
+            codec.decode(node, {name: wrong(key) for name, key in arrays.items()})
+    node["state"]["items"]["bit_generator"] = "os.system"
+    with pytest.raises(ModelFileError, match="unknown random generator"):
+        codec.decode(node, arrays)
 
 
 @pytest.mark.usefixtures("sample")

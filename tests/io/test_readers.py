@@ -243,7 +243,7 @@ def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch, kind):
         ("x.parquet", b"hello", "is not a Parquet file"),
         ("x.jsonl", b"[1, 2]\n[3]\n", "line 2 differs from the first line; a list of 2 numbers"),
         ("x.jsonl", b'{"a": 1}\n[3]\n', "line 2 differs from the first line; an object"),
-        ("x.jsonl", b'{"a": 1}\n{"b": 3}\n', "line 2, field 'a' is missing"),
+        ("x.jsonl", b'{"a": 1}\n{"b": 3}\n', "line 1, field 'b' is missing"),
         ("x.jsonl", b'[1]\n["x"]\n', "line 2, field 0 holds 'x'"),
         ("x.jsonl", b"[1]\n[2\n", "line 2 is not JSON"),
         ("x.jsonl", b"[1]\n7\n", "line 2 is 7; a list or an object"),

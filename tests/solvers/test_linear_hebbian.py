@@ -1,5 +1,7 @@
 """Linear Hebbian learning in blocks against one row at a time: equal to rounding for every rule, gain and cut."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,8 +12,9 @@ from mercer.engine.oja_direct import normalised_rows
 from mercer.engine.principal_axes import principal_axes
 from mercer.engine.row_blocks import DenseRows, SparseRows, less_mean, less_running_mean
 from mercer.solvers.hebbian.blocks import DivergedError
-from mercer.solvers.hebbian.linear_blocks import learn, start_state
+from mercer.solvers.hebbian.linear_blocks import learn, orthonormal_frame, start_state
 from mercer.solvers.hebbian.linear_passes import certify, count_rows, run_passes
+from mercer.solvers.hebbian.linear_start import restored_state
 from textbook import hebbian as naive
 
 GAINS = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
@@ -141,6 +144,50 @@ def test_the_second_moment_counts_late_rows_more_and_the_first_not_at_all(X, W):
     close(again.second_moment, (Y * t[:, None] ** 2).T @ Y / (t**2).sum())
 
 
+def test_the_variation_counts_rows_as_the_second_moment_does(X, W):
+    state = run(X, W, TimeGain(0.02), "three chunks", length=100)
+    t = np.arange(2.0, 151.0)
+    norms = ((X[1:] - np.cumsum(X, axis=0)[1:] / t[:, None]) ** 2).sum(axis=1)
+    assert state.variation == pytest.approx((norms * t**2 * t / (t - 1)).sum() / (t**2).sum())
+    outside = start_state(W, TimeGain(0.02))
+    learn(outside, X[:50], TimeGain(0.02), length=100, outside=np.ones(50))
+    learn(outside, X[50:], TimeGain(0.02), length=100, outside=np.ones(100))
+    assert_allclose(outside.W, state.W, atol=1e-12)
+    assert outside.variation - state.variation == pytest.approx((t**2 * t / (t - 1)).sum() / (t**2).sum())
+
+
+@pytest.mark.parametrize("factor", [0.01, 1.0, 100.0])
+def test_the_second_moment_is_in_units_of_the_present_weights(X, W, factor):
+    state = run(X, W, ConstantGain(0.0))
+    expected = state.second_moment
+    state.W = factor * state.W
+    close(state.second_moment, factor**2 * expected)
+    state.second_moment = expected
+    close(state.second_moment, expected)
+
+
+def test_the_frame_is_the_nearest_orthonormal_basis(rng):
+    W = rng.standard_normal((3, 7))
+    U, _, V = np.linalg.svd(W, full_matrices=False)
+    close(orthonormal_frame(W), U @ V)
+    flat = np.vstack([W[:2], W[0] + W[1]])
+    frame = orthonormal_frame(flat)
+    close(np.linalg.svd(frame, compute_uv=False)[:2], np.ones(2))
+    assert np.abs(frame @ np.linalg.svd(flat)[2][2:].T).max() < 1e-10
+    assert not orthonormal_frame(np.zeros((2, 4))).any()
+
+
+def test_small_components_are_judged_by_their_own_variance(rng):
+    X = rng.standard_normal((500, 3))
+    X = np.linalg.qr(X - X.mean(axis=0))[0] * [1e4, 3, 1] @ np.eye(3, 4)
+    for angle, right in ((0.0, True), (0.5, False)):
+        W = np.eye(4)[[0, 1, 3]]  # the last has no variance, and is an eigenvector
+        W[1, 1:3] = np.cos(angle), np.sin(angle)
+        state = start_state(W, TimeGain(1.0))
+        count_rows(state, X, center=True)
+        assert (certify(state, X, center=True).residual < 1e-3) == right
+
+
 def test_the_running_mean_is_exact_far_from_the_origin(rng):
     noise = rng.standard_normal((300, 4))
     for X in (noise + 1e6, sp.csr_matrix(noise + 1e6)):
@@ -251,3 +298,14 @@ def test_passes_stop_at_the_tolerance_and_never_for_zero(X, W):
     assert early.residual <= 0.05
     late = run_passes(start_state(W, EigenvalueGain(0.1)), X, EigenvalueGain(0.1), max_iter=40, tol=0.0, **options)
     assert late.passes == 40
+
+
+def test_a_state_of_an_earlier_file_has_its_moment_and_its_variation(X, W):
+    state = run(X, W, TimeGain(0.02), length=100)
+    saved = asdict(state)
+    earlier = {name: value for name, value in saved.items() if name not in ("energy", "frame")}
+    found = restored_state({**earlier, "moment": state.second_moment * state.weight}, outside=149.0)
+    close(found.second_moment, state.second_moment)
+    assert found.variation == pytest.approx(state.total / 149 + 1)
+    assert restored_state(saved).variation == state.variation
+    close(restored_state(saved).second_moment, state.second_moment)

@@ -10,11 +10,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from mercer.watch import outputs
+from mercer.watch.alarms import OpenAlarm
 from mercer.watch.monitor import Monitor
 from mercer.watch.outputs import AlarmFile, Webhook
 from mercer.watch.run import Place, run
 from mercer.watch.settings import Settings
-from mercer.watch.store import Store
+from mercer.watch.store import Step, Store
 from watch_parts import Listed, engine_in, fed, plant
 from watch_process import until
 
@@ -48,6 +49,29 @@ def test_events_are_in_the_file_once_after_any_crash(tmp_path):
     AlarmFile(path, engine.store).wake()
     assert path.read_text() == ""
     engine.store.close()
+
+
+@pytest.mark.parametrize("size", [20, 500])
+def test_events_of_a_batch_have_the_order_in_which_they_happened(tmp_path, size):
+    engine, path = engine_in(tmp_path / "state"), tmp_path / "alarms.jsonl"
+    fed(engine, ROWS, [size])
+    AlarmFile(path, engine.store).wake()
+    found = kinds(path)
+    n = len(found) // 2
+    assert n >= 2
+    assert found == [(2 * i + 1 + j, kind, i + 1) for i in range(n) for j, kind in enumerate(("opened", "closed"))]
+    times = [json.loads(line)["time"] for line in path.read_text().splitlines()]
+    assert times == sorted(times)
+    engine.store.close()
+
+
+def test_an_alarm_is_closed_after_it_opened_also_where_the_clock_was_set_back(tmp_path):
+    store = Store(tmp_path)
+    one, two = OpenAlarm(1, 2000.0, 2, 0.01), OpenAlarm(2, 700.0, 2, 0.01)
+    store.save(Step(opened=[one, two], closed=[(one, 500.0), (two, 900.0)]))
+    found = [(event["alarm"], event["kind"]) for event in store.events(0)]
+    assert found == [(1, "opened"), (1, "closed"), (2, "opened"), (2, "closed")]
+    store.close()
 
 
 def with_events(folder, n):

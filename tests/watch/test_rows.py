@@ -65,8 +65,10 @@ def test_text_missing_and_large_cells_are_nan_and_counted():
 
 def test_a_header_that_comes_again_is_no_row():
     reader = RowReader(["a", "b"], fixed=True)
-    assert len(read(reader, "a,b", "1,2", "a,b", "3,4")) == 2
+    assert len(read(reader, "a,b", "1,2", "a,b", "3,4", " a , b", "5,6")) == 3
     assert reader.counts["text"] == 0
+    reader = RowReader(["a", "7"], fixed=True)
+    assert len(read(reader, "a,7", "1,2", "a,7", "3,4")) == 2
 
 
 def test_times_numbers_texts_and_milliseconds():
@@ -101,7 +103,7 @@ def test_a_clock_that_is_set_back_is_followed_however_rows_come(size):
     kept = np.concatenate([part.values[:, 0] for part in rows]).astype(int).tolist()
     assert kept == [*range(50), *range(149, 303), *range(402, 503)]
     assert (reader.counts["late"], reader.counts["clock_set_back"]) == (99 + 99, 2)
-    wanted = [*times[:50], *times[149:300], *[NOW] * 3, *[NOW - 9000] * 101]
+    wanted = [*times[:50], *times[149:300], *[times[299]] * 3, *[NOW - 9000] * 101]
     assert np.concatenate([part.times for part in rows]).tolist() == wanted
 
 
@@ -112,6 +114,179 @@ def test_a_time_far_in_the_future_does_not_make_all_others_late():
     assert reader.counts["bad_time"] == 2
 
 
+@pytest.mark.parametrize("size", [1, 3, 400])
+@pytest.mark.parametrize("bad", ["n/a", "", "9000-01-01"])
+@pytest.mark.parametrize("at", [0, 1, 150, 298])
+def test_a_time_that_cannot_be_read_in_past_rows_costs_no_row(at, bad, size):
+    past = NOW - 1e8
+    lines = ["time,a", *(f"{bad if i == at else past + i},{i}" for i in range(300))]
+    reader = RowReader(["a"], fixed=True)
+    rows = [read(reader, *lines[first : first + size], fresh=not first) for first in range(0, len(lines), size)]
+    assert np.concatenate([part.values[:, 0] for part in rows]).tolist() == list(range(300))
+    times = np.concatenate([part.times for part in rows])
+    if at == 0 and size == 1:  # nothing was known yet
+        assert times[0] == NOW
+    else:
+        assert times[at] == past + max(at - 1, 0 if at else 1)
+    assert times[at + 1 :].tolist() == [past + i for i in range(at + 1, 300)]
+    assert (reader.counts["late"], reader.counts["bad_time"]) == (0, 1)
+
+
+def test_without_a_readable_time_the_clock_of_the_rows_goes_on_with_ours():
+    reader = RowReader(["a"], fixed=True)
+    reader.read(Batch(["time,a", f"{NOW - 7200},1"], fresh=True, received=NOW))
+    assert reader.read(Batch(["?,2"], received=NOW + 60)).times.tolist() == [NOW - 7140]
+    rows = reader.read(Batch(["?,3", f"{NOW - 7135},4", "?,5"], received=NOW + 70))
+    assert rows.times.tolist() == [NOW - 7135] * 3  # not later than the next time that can be read
+    again = RowReader(["a"], fixed=True)
+    again.restore(json.loads(json.dumps(reader.state())))
+    later = again.read(Batch(["?,6"], received=NOW + 90_000))  # what passed while nobody read is not known
+    assert later.times.tolist() == [NOW - 7135]
+
+
+def test_rows_without_any_time_have_that_of_their_arrival_also_after_a_restart():
+    reader = RowReader(["a"], fixed=True)
+    assert reader.read(Batch(["a", "1"], fresh=True, received=NOW)).times.tolist() == [NOW]
+    again = RowReader(["a"], fixed=True)
+    again.restore(json.loads(json.dumps(reader.state())))
+    assert again.read(Batch(["2"], received=NOW + 9)).times.tolist() == [NOW + 9]
+    assert again.read(Batch(["3"], received=NOW + 5)).times.tolist() == [NOW + 9]  # our clock was set back
+
+
+def test_rows_without_a_time_do_not_hide_that_a_clock_was_set_back():
+    reader = RowReader(["a"], fixed=True)
+    read(reader, "time,a", f"{NOW},0")
+    lines = [f"{NOW - 5000 + i if i % 10 else '?'},{i}" for i in range(200)]
+    kept = [row for line in lines for row in read(reader, line, fresh=False).values[:, 0].tolist()]
+    assert kept[-80:] == list(range(120, 200))
+    assert (reader.counts["late"], reader.counts["clock_set_back"]) == (99, 1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 50])
+@pytest.mark.parametrize("second", ["b,time,a", "time,a,b,extra", "time,b,a", "time,b"])
+def test_a_second_header_line_names_the_columns_anew(second, size):
+    cells = {"a": 2.0, "b": 3.0, "extra": 9.0}
+    names = second.split(",")
+    after = [",".join(str(NOW + 10 + i if n == "time" else cells[n] + i) for n in names) for i in range(5)]
+    lines = ["time,a,b", *(f"{NOW + i},{i},{i + 1}" for i in range(5)), second, *after]
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = [read(reader, *lines[at : at + size], fresh=not at) for at in range(0, len(lines), size)]
+    found = np.vstack([part.values for part in rows])
+    wanted = [[i, i + 1] for i in range(5)]
+    wanted += [[2.0 + i if "a" in names else np.nan, 3.0 + i] for i in range(5)]
+    np.testing.assert_array_equal(found, wanted)
+    assert np.concatenate([part.times for part in rows])[5:].tolist() == [NOW + 10 + i for i in range(5)]
+    assert (reader.counts["malformed"], reader.counts["text"], reader.counts["bad_time"]) == (0, 0, 0)
+
+
+def test_a_second_header_is_waited_for_across_a_restart():
+    reader = RowReader(["a", "b"], fixed=True)
+    read(reader, "a,b", "1,2", "b,a,c")
+    again = RowReader(["a", "b"], fixed=True)
+    again.restore(json.loads(json.dumps(reader.state())))
+    assert read(again, "3,4,5", fresh=False).values.tolist() == [[4.0, 3.0]]
+
+
+def test_new_columns_of_a_second_header_are_learned_from():
+    reader = RowReader()
+    rows = read(reader, "a,b", "1,2", "x,y,z", "3,4,5")
+    np.testing.assert_array_equal(rows.values[:, :2], [[1, 2], [np.nan, np.nan]])
+    assert rows.values[1, 2:].tolist() == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "line", ["error,error", "pump,off", "stopped,stopped by operator,x", "a,b,c", "bad,?", "error,1", "a"]
+)
+def test_words_between_rows_are_no_header_unless_rows_of_their_width_follow(line):
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = read(reader, "a,b", "1,2", line, "3,4", "5,6")
+    assert rows.values[[0, -2, -1]].tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert reader.counts["malformed"] + reader.counts["text"] >= 1
+    assert reader.header == ["a", "b"]
+
+
+def test_equal_names_are_made_distinct_as_in_the_other_commands():
+    reader = RowReader(["T", "T.1", "F"], fixed=True)
+    assert read(reader, "F,T,T", "1,2,3", "T,T,F", "1,2,3").values.tolist() == [[2, 3, 1], [1, 2, 3]]
+    assert reader.counts["unknown_column"] == 0
+    reader = RowReader()
+    read(reader, "T,T,F", "1,2,3")
+    assert reader.columns == ["T", "T.1", "F"]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_rows_with_decimal_commas_and_without_a_header(separator):
+    reader = RowReader()
+    lines = [separator.join(cells) for cells in (["0,61228", "-0,82017", "1,2"], ["1,5", "NA", "3"])]
+    np.testing.assert_array_equal(read(reader, *lines).values, [[0.61228, -0.82017, 1.2], [1.5, np.nan, 3]])
+    assert reader.columns == ["column0", "column1", "column2"]
+
+
+def test_decimal_commas_with_a_time_and_without_a_header():
+    reader = RowReader()
+    rows = read(reader, "2023-11-14T22:13:00Z;0,5;-0,25", "2023-11-14T22:13:01Z;1,5;2")
+    assert rows.values.tolist() == [[0.5, -0.25], [1.5, 2.0]]
+    assert rows.times.tolist() == [NOW - 20, NOW - 19]
+
+
+@pytest.mark.parametrize("lines", [["1;2,3;4,5;6", "7;8,9;1,2;3"], ["a b,c;d,e", "1,2,3"]])
+def test_a_line_that_is_clearly_split_at_commas_stays_so(lines):
+    reader = RowReader()
+    assert read(reader, *lines).values.shape[1] in (3, 4)
+
+
+@pytest.mark.parametrize("columns", [(), ("a", "b")])
+def test_the_only_column_of_times_dates_rows_without_a_header(columns):
+    reader = RowReader(columns, fixed=bool(columns))
+    rows = read(reader, "0.5,2023-11-14T22:13:00Z,1", "1.5,2023-11-14 22:13:01,2")
+    assert rows.values.tolist() == [[0.5, 1], [1.5, 2]]
+    assert rows.times.tolist() == [NOW - 20, NOW - 19]
+    assert reader.columns == (list(columns) or ["column0", "column2"])
+    assert reader.counts["text"] == 0
+
+
+def test_a_first_row_of_a_time_and_one_number_is_no_header():
+    reader = RowReader()
+    assert read(reader, "2023-11-14T22:13:00Z,0.5", "2023-11-14T22:13:01Z,1.5").values.tolist() == [[0.5], [1.5]]
+
+
+def test_dates_may_be_names_of_columns():
+    reader = RowReader()
+    assert read(reader, "2023-11-14,2023-11-15", "1,2").values.tolist() == [[1, 2]]
+    assert reader.columns == ["2023-11-14", "2023-11-15"]
+
+
+def test_two_columns_of_times_without_a_header_date_nothing():
+    reader = RowReader()
+    rows = read(reader, "2023-11-14T22:13:00Z,2023-11-14T22:13:05Z,1")
+    assert rows.times.tolist() == [NOW]
+
+
+def test_the_column_that_was_asked_for_is_missed_until_it_comes():
+    reader = RowReader(time="when")
+    assert not reader.time_missed  # nothing has come at all
+    read(reader, "time,a", "1,2")
+    assert reader.time_missed
+    again = RowReader(time="when")
+    again.restore(json.loads(json.dumps(reader.state())))
+    assert again.time_missed
+    read(again, {"when": NOW, "a": 1.0})
+    assert not again.time_missed
+    assert not RowReader().time_missed
+
+
+def test_the_time_column_can_be_corrected_at_a_restart():
+    reader = RowReader(time="wen")
+    read(reader, "when,a", f"{NOW - 9},2")
+    again = RowReader(time="when")
+    again.restore(json.loads(json.dumps(reader.state())))
+    assert read(again, f"{NOW - 8},3", fresh=False).times.tolist() == [NOW - 8]
+    assert not again.time_missed
+    wrong = RowReader(time="whn")
+    wrong.restore(json.loads(json.dumps(again.state())))
+    assert wrong.time_missed
+
+
 def test_reading_goes_on_where_it_was_saved():
     reader = RowReader()
     read(reader, "time,b,a", f"{NOW - 5},1,2")
@@ -120,6 +295,18 @@ def test_reading_goes_on_where_it_was_saved():
     again.restore(json.loads(json.dumps(reader.state())))
     assert read(again, f"{NOW - 5},1,2", f"{NOW - 4},3,4", fresh=False).values.tolist() == [[4.0, 3.0]]
     assert again.counts["duplicate"] == 1
+
+
+def test_a_state_of_an_earlier_version_is_read():
+    reader = RowReader(["a"], fixed=True)
+    read(reader, "time,a", f"{NOW - 5},1")
+    state = json.loads(json.dumps(reader.state()))
+    for part, key in ((state, "pending"), (state, "time_came"), (state["clock"], "shown")):
+        del part[key]
+    again = RowReader(["a"], fixed=True)
+    again.restore(state)
+    assert read(again, "?,2", f"{NOW - 4},3", fresh=False).times.tolist() == [NOW - 4] * 2
+    assert read(again, f"{NOW - 6},4", fresh=False).times.tolist() == []
 
 
 def test_there_is_a_largest_number_of_columns():

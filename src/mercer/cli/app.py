@@ -4,6 +4,14 @@ import sys
 
 
 def main() -> None:
+    """Run the command line; Ctrl-C ends it without a message, also while modules are imported."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run() -> None:
     """Run the command line, or say what to install where its dependencies are missing."""
     try:
         from mercer.cli.root import app

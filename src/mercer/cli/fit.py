@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.filesize import decimal
 
-from mercer.cli import cluster, console, methods, options, source, values, waiting
+from mercer.cli import cluster, console, methods, options, source, targets, values, waiting
 from mercer.cli.training import Trainer
 
 Scale = Annotated[
@@ -60,7 +60,8 @@ def fit(
 
     Columns without numbers are left out. The model keeps the names of its columns and finds them in new files.
     """
-    _check_folder(out)
+    targets.check_apart(data, out=out)
+    targets.check_model(out, "--out")
     if data.count("-") > 1:
         raise ValueError("Standard input can be read only once; give - only once.")
     params = values.settings(settings or [])
@@ -142,14 +143,6 @@ def _for_many(params: dict[str, Any], seed: int) -> Any:
     estimator = methods.for_many(params, methods.MANY, seed)
     console.say(methods.choice_of_many(methods.MANY))
     return estimator
-
-
-def _check_folder(out: Path) -> None:
-    """Fail before the work starts if its result cannot be saved."""
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
-    if out.is_dir():
-        raise IsADirectoryError(f"{out} is a folder; give the name of a file for the model.")
 
 
 def _summary(model: Any, seconds: float, out: Path) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from mercer.arrays import Array
-from mercer.cli import console, options, source, values, waiting
+from mercer.cli import console, options, source, targets, values, waiting
 from mercer.cli.episodes import Episodes
 from mercer.cli.project import open_kind
 from mercer.cli.source import Source, labels
@@ -98,6 +98,9 @@ def monitor(
 
     Rows must be in the order of time. Limits know that rows which follow each other are alike.
     """
+    targets.check_apart([normal, new], out=out, plot=plot, save=save)
+    targets.check_apart([saved], out=out, plot=plot)  # --save may write it again
+    targets.check_model(save, "--save")
     new = _to_judge(normal, new, saved, save, Results(out, plot))
     given = {
         "alpha": alpha, "confidence": confidence, "statistic": statistic, "standardize": scale.kind,

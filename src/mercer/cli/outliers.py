@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from mercer.arrays import Array
-from mercer.cli import console, methods, options, source, waiting
+from mercer.cli import console, methods, options, source, targets, waiting
 from mercer.cli.project import Largest, open_kind
 from mercer.cli.python_line import written
 from mercer.cli.source import Source, labelled
@@ -67,6 +67,9 @@ def outliers(
     verbose: options.Verbose = False,
 ) -> None:
     """Find rows that are unlike the others, or unlike those of another file."""
+    targets.check_apart([data, train], out=out, save=save)
+    targets.check_apart([detector], out=out)  # --save may write it again
+    targets.check_model(save, "--save")
     with waiting.watch(verbose, out) as observers:
         if detector is None:
             alpha = _ALPHA if alpha is None else alpha

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from mercer.arrays import Array
-from mercer.cli import console, options, source, waiting
+from mercer.cli import console, options, source, targets, waiting
 from mercer.cli.source import labelled
 from mercer.io import writers
 from mercer.io.persist import load
@@ -38,6 +38,7 @@ def transform(
     verbose: options.Verbose = False,
 ) -> None:
     """Project rows onto the components of a model."""
+    targets.check_apart([model], out=out)  # rows may replace those of DATA: they are written once all are read
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
         found = source.to_judge(
@@ -61,6 +62,7 @@ class DenoiseOptions:
 
 def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: Any) -> None:
     """Replace each row by its reconstruction from the components of a model."""
+    targets.check_apart([model], out=out)
     estimator = open_model(model)
     found = source.to_judge(
         estimator,
@@ -97,6 +99,7 @@ def score(
     verbose: options.Verbose = False,
 ) -> None:
     """Measure how far each row is from the subspace of a model (SPE: squared distance in feature space)."""
+    targets.check_apart([model, data], out=out)
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
         found = source.to_judge(

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from mercer.arrays import Array
-from mercer.cli import console, options, source, waiting
+from mercer.cli import console, options, source, targets, waiting
 from mercer.cli.python_line import imports, written
 from mercer.cli.source import Source
 from mercer.events import Channel
@@ -57,6 +57,7 @@ def select(
 
     Of more than 500 rows, 500 random ones are looked at.
     """
+    targets.check_apart([data], out=out, plot=plot)
     _check_targets(out, plot)
     with waiting.watch(verbose, out) as observers:
         learning = source.to_learn(

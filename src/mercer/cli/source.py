@@ -35,7 +35,7 @@ class Source:
     quiet: bool = False  # to read the file again
     held: readers.Table | None = None  # the rows, if they are already in memory
     limit: int | None = None  # number of rows of the file to read
-    width: int | None = None  # number of columns that the model needs, where it cannot find them by name
+    width: int | None = None  # number of columns that the model needs
     more: tuple[str, ...] = ()  # further files with the same columns
     _told: list[str] = field(default_factory=list)
 
@@ -96,11 +96,19 @@ class Source:
         return replace(table, values=filled(table.values, self.means))
 
     def _check_width(self, table: readers.Table) -> None:
-        if self.width is not None and table.values.shape[1] != self.width:
+        found = table.values.shape[1]
+        if self.width is None or found == self.width:
+            return
+        if self.selection.by_position:
+            advice = " Leave the others out by their positions, such as --exclude 0." if found > self.width else ""
             raise DataFileError(
-                f"The model was fitted on {self.width} columns, which have no names to find them by; {self.data} has "
-                f"{table.values.shape[1]} columns of numbers. Name the others with --exclude."
+                f"{self.data} has no names of columns and {found} columns of numbers; the model needs {self.width} "
+                f"({shortened(self.selection.columns or ())}).{advice}"
             )
+        raise DataFileError(
+            f"The model was fitted on {self.width} columns, which have no names to find them by; {self.data} has "
+            f"{found} columns of numbers. Name the others with --exclude."
+        )
 
     def _tell_left_out(self, table: readers.Table) -> None:
         if table.left_out and not self.quiet and "left out" not in self._told:
@@ -156,7 +164,7 @@ def to_judge(
     if missing is Missing.mean and means is None:
         raise ValueError(_no_means(model))
     selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
-    width = None if names is not None else getattr(model, "n_features_in_", None)
+    width = getattr(model, "n_features_in_", None) if names is None else len(names)
     return Source(data, selection, observers, means, limit=limit, width=width)
 
 

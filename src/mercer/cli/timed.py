@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mercer.arrays import Array
 from mercer.errors import DataFileError
 from mercer.io.readers import Table
+from mercer.io.selection import cut
 
 Times = npt.NDArray[Any]  # (n,), datetime64[ns]
 
@@ -35,7 +36,15 @@ def times_of(table: Table, n_columns: int) -> Times | None:
         return None
     texts = [" ".join(cells) for cells in table.kept[:, -n_columns:].tolist()]
     read = [_time(text, int(row), table) for text, row in zip(texts, table.rows, strict=True)]
-    return np.array(read, "datetime64[us]").astype("datetime64[ns]")
+    times = np.array(read, "datetime64[us]").astype("datetime64[ns]")
+    earlier = np.flatnonzero(times[1:] < times[:-1])
+    if len(earlier):
+        at = int(earlier[0]) + 1
+        raise DataFileError(
+            f"Row {table.rows[at]} (counted from 0) has the time {cut(texts[at])}, but the row before it has "
+            f"{cut(texts[at - 1])}. A monitor needs rows in the order of time. Sort the file by time first."
+        )
+    return times
 
 
 def _time(text: str, row: int, table: Table) -> datetime:
@@ -43,7 +52,7 @@ def _time(text: str, row: int, table: Table) -> datetime:
         found = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise DataFileError(
-            f"Row {row} (counted from 0) has the time {text!r} in column {table.kept_names[-1]!r}; times such as "
+            f"Row {row} (counted from 0) has the time '{cut(text)}' in column {table.kept_names[-1]!r}; times such as "
             "2024-05-31 or 2024-05-31 12:30:00 are needed. To copy the column only, use --id."
         ) from error
     return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)

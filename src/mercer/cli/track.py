@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from mercer.cli import console, methods, options, waiting
+from mercer.cli import console, methods, options, targets, waiting
 from mercer.errors import DataFileError
 from mercer.events import Channel, Observer, Tally
 from mercer.io import videos, writers
@@ -49,6 +49,7 @@ def track(
     verbose: options.Verbose = False,
 ) -> None:
     """Follow an object through a video by a model of its appearance that is updated with each frame."""
+    targets.check_apart([frames], out=out, video_strip=video_strip, video=video)
     start = read_box(box)
     if out != "-":
         writers.check_target(out)

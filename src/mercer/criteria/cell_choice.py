@@ -46,6 +46,11 @@ class _Trial:
         unit = Scaling.of(learned, "soft").unit if several_scalings else same
         return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns)
 
+    @property
+    def known(self) -> int:
+        """The smallest number of known cells of a row, and at least 1."""
+        return max(int((~self.hidden).sum(axis=1).min()), 1)
+
     def squares(self, differences: Array) -> Array:
         """Return the sum of squares over the hidden cells of each row, (..., rows)."""
         squared = ((differences / self.unit) ** 2 * self.hidden).sum(axis=-1)
@@ -61,10 +66,13 @@ def judge_by_cells(
     watch: Watch | None = None,
     tell: Told = lambda step, total: None,
     trust: Trust | None = None,
+    must_change: bool = False,
 ) -> Judged:
     """Return how well the candidates predict hidden cells; X is (n, d), with 20 rows and 2 columns at least.
 
-    With `trust` the choice is made among the trusted candidates, by the best score that their kernel has.
+    With `trust` the choice is made among the trusted candidates, by the best score that their kernel has. With
+    `must_change` linear models with more components than a row has known cells are left out: they reproduce any row as
+    it is, and predict the mean.
     """
     watch = watch or Watch()
     X = np.asarray(X[rng.permutation(len(X))[:MOST_ROWS]], np.float64)
@@ -72,7 +80,10 @@ def judge_by_cells(
     whole = {kind: SharedDistances(Scaling.of(X, kind)(X)) for kind in grid.scalings}
     parts = {kind: _scaled(trial, kind) for kind in grid.scalings}
     families = (grid if trust is None else replace(grid, widths=trust.first(grid.widths))).families()
-    found = tried(families, lambda family: _errors(trial, family, *parts[family.standardize], grid), watch, tell)
+    limits = {"linear": trial.known} if must_change else {}
+    found = tried(
+        families, lambda family: _errors(trial, family, *parts[family.standardize], grid, limits), watch, tell
+    )
     candidates, errors = [], []
     for family, rows in found.items():
         gamma = getattr(family.made(whole[family.standardize]), "gamma", None)
@@ -91,10 +102,11 @@ def _scaled(trial: _Trial, kind: str | bool) -> tuple[Scaling, SharedDistances]:
 
 
 def _errors(
-    trial: _Trial, family: Family, scaling: Scaling, rows: SharedDistances, grid: Grid
+    trial: _Trial, family: Family, scaling: Scaling, rows: SharedDistances, grid: Grid, limits: dict[str, int]
 ) -> list[tuple[int, Array]]:
-    """Return the squared errors of each row, for each number of components that these rows allow."""
+    """Return the squared errors of each row, for each number of components that these rows and the limits allow."""
     most = max(len(rows.X) // _ROWS_PER_COMPONENT, 1)
+    most = min(most, limits.get(family.kernel, most))
     model = rows.model(family.made(rows), min(max(grid.counts), most))
     counts = sorted({min(count, model.n_components) for count in grid.counts})
     predicted = predictions(model, scaling(trial.held), trial.hidden, counts)

@@ -15,6 +15,7 @@ from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
 
 _ABSENT = 1e-10  # share of the first eigenvalue; components with less are rounding errors
+_ROUNDING = 1e-13  # share of squared distances from the mean below which SPE is rounding, as in the detector
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +54,14 @@ class HeldOut:
         n = len(self.learned)
         means, grand = values[:n].mean(axis=0), float(values[:n].mean())
         centred = values[:n] - means - means[:, None] + grand
+        total = float(np.trace(centred))
         eigenvalues, vectors = _leading(centred, min(most, n - 1))
         own = values[n:].mean(axis=1)
         scores = (values[n:] - own[:, None] - means + grand) @ (vectors / np.sqrt(eigenvalues))
         squares = scores**2
         norms = diagonal[n:] - 2.0 * own + grand
-        spe = np.maximum(norms[:, None] - np.cumsum(squares, axis=1), 0.0)
+        left = norms[:, None] - np.cumsum(squares, axis=1)
+        spe = np.where(left > _ROUNDING * (norms[:, None] + total / n), left, 0.0)
         return np.cumsum(squares / eigenvalues, axis=1), spe
 
     def _values(self, kernel: Kernel) -> tuple[Array, Array]:

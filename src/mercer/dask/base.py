@@ -1,6 +1,7 @@
 """What all classes for a cluster share: parameters of a local class, lazy results, and the way back to that class."""
 
 import os
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import dask.array as da
@@ -111,6 +112,7 @@ class ClusterModel(BaseEstimator):  # type: ignore[misc]
     def _applied(self, method: str, X: Any, width: int | None, dtype: Any = np.float64) -> Any:
         """Return what a method of the local model gives for each row: lazy for Dask's collections, else at once."""
         local = self.to_local()
+        self._check_columns(X, getattr(local, "n_features_in_", None))
         if isinstance(X, da.Array):
             return _on_blocks(local, method, whole_rows(X), width, dtype)
         if is_dask_collection(X) or is_pieces(X):
@@ -118,6 +120,15 @@ class ClusterModel(BaseEstimator):  # type: ignore[misc]
         if is_stream(X):
             return (getattr(local, method)(chunk) for chunk in X)
         return getattr(local, method)(X)
+
+    def _check_columns(self, X: Any, needed: int | None) -> None:
+        """Fail at once where a lazy X is known to have another number of columns than the training rows."""
+        if not is_dask_collection(X) or needed is None:
+            return
+        shape: tuple[Any, ...] = getattr(X, "shape", ())
+        found = shape[1] if len(shape) == 2 else None
+        if isinstance(found, Integral) and found != needed:
+            raise ValueError(f"X has {found} features; {type(self).__name__} was fitted to {needed}.")
 
 
 class Transforming(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterModel):  # type: ignore[misc]
@@ -140,6 +151,9 @@ class Transforming(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMod
         ------
         sklearn.exceptions.NotFittedError
             If the model is not fitted yet.
+        ValueError
+            If X has another number of features than the training rows. Where a lazy X does not tell their number, the
+            error comes when the result is computed.
         """
         return self._applied("transform", X, self.to_local().n_components_)
 
@@ -160,6 +174,9 @@ class Transforming(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMod
         ------
         sklearn.exceptions.NotFittedError
             If the model is not fitted yet.
+        ValueError
+            If X has another number of features than the training rows. Where a lazy X does not tell their number, the
+            error comes when the result is computed.
         """
         return self._applied("reconstruction_error", X, None)
 

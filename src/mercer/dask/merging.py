@@ -25,10 +25,13 @@ _SAMPLE_ROWS = 3000  # from which gamma and landmarks are taken
 
 
 def learned(rows: Array, model: Any) -> Any:
-    """Return a model of the rows of one partition; None if there are none."""
+    """Return a model of the rows of one partition; None if there are none.
+
+    Unlike `fit`, `partial_fit` does not warn of few components: a small partition has few, all of them may have more.
+    """
     if not len(rows):
         return None
-    fitted = clone(model).fit(rows)
+    fitted = clone(model).partial_fit(rows)
     return _light(fitted)
 
 
@@ -64,6 +67,7 @@ class Merging(Transforming):
         if found is None:
             raise ValueError("The iterator gave no rows to learn from.")
         found.set_params(**local.get_params(deep=False))
+        found._warn_of_fewer()
         if names is not None:
             found.feature_names_in_ = np.array(names, dtype=object)
         if folder is not None:

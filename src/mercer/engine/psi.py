@@ -30,7 +30,9 @@ _LARGEST = 709.0  # exp of this does not overflow
 _LOG2 = 0.6931471805599453
 _LIMITS = {"tukey": 4.0}  # xi in deviations above the median: the biweight has fallen to zero there
 _LIMIT = 3.0
-_SLOPES = {"exp": 0.5}  # beta times the deviation; e^(-beta z) is steep everywhere, and must not favour the small z
+_SLOPES = {
+    "exp": 0.5
+}  # beta times a deviation, (xi - median) / c; e^(-beta z) is steep everywhere, and must not favour the small z
 _SLOPE = 4.0
 
 
@@ -125,21 +127,26 @@ class Psi:
 
 
 def auto_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[float, float]:
-    """Return beta and xi for residuals z: xi = median + c MAD, beta = 4 / MAD ("exp": 0.5 / MAD).
+    """Return beta and xi for residuals z: xi = (median + c MAD)^3 of their cube roots, beta = 4 c / (xi - median of z).
 
-    Median and MAD, the median deviation from it, are taken twice: of all, and of those up to the first median + 3 MAD;
-    else a third of outliers widens the MAD so much that they come within reach. c is 3, for "tukey" 4. Where
-    more than half of the residuals are the same, `floor`, the size of rounding, stands for the MAD.
+    Squared residuals are skewed, their cube roots nearly normal (Wilson and Hilferty, 1931); median + c MAD of the
+    squares themselves would leave out many ordinary rows. Median and MAD, the median deviation from it, are taken
+    twice: of all, and of those up to the first median + 3 MAD; else a third of outliers widens the MAD so much that
+    they come within reach. c is 3, for "tukey" 4; "exp" has an eighth of that beta. Where more than half of the
+    residuals are the same, xi is c times `floor`, the size of rounding, above them.
     """
-    middle, spread = _median_and_deviation(z)
-    middle, spread = _median_and_deviation(z[z <= middle + _LIMIT * max(spread, floor)])
-    spread = max(spread, floor) or float(np.mean(np.abs(z - middle))) or 1.0
-    return _SLOPES.get(psi, _SLOPE) / spread, middle + _LIMITS.get(psi, _LIMIT) * spread
+    limit, roots = _LIMITS.get(psi, _LIMIT), np.cbrt(z)
+    middle, spread = _median_and_deviation(roots)
+    reach = max((middle + _LIMIT * spread) ** 3, middle**3 + _LIMIT * floor)
+    middle, spread = _median_and_deviation(roots[z <= reach])
+    typical = middle**3
+    unit = max(((middle + limit * spread) ** 3 - typical) / limit, floor) or float(np.mean(np.abs(z - typical))) or 1.0
+    return _SLOPES.get(psi, _SLOPE) / unit, typical + limit * unit
 
 
-def _median_and_deviation(z: Array) -> tuple[float, float]:
-    middle = float(np.median(z))
-    return middle, float(np.median(np.abs(z - middle)))
+def _median_and_deviation(values: Array) -> tuple[float, float]:
+    middle = float(np.median(values))
+    return middle, float(np.median(np.abs(values - middle)))
 
 
 def choose_psi(name: str, beta: float | str, xi: float | str, z: Array, floor: float) -> Psi:

@@ -46,10 +46,10 @@ def clean_eigenvalues(values: Array, lowest: float, noise: float, limits: Thresh
     significant = max(limits.negative * reach, noise)
     if values.min(initial=0.0) < -significant or lowest < -max(largest, significant):
         worst = min(lowest, float(values.min(initial=0.0)))
+        fewer = "Use other parameters of the kernel" if lowest < -largest else "Ask for fewer components"
         raise ValueError(
             f"There are significant negative eigenvalues ({worst:.3g} beside the largest, {largest:.3g}): the kernel "
-            "is not positive semi-definite on these data. Ask for fewer components, or use a positive definite kernel "
-            "such as 'rbf'."
+            f"is not positive semi-definite on these data. {fewer}, or use a positive definite kernel such as 'rbf'."
         )
     return np.where(values <= max(limits.zero * reach, noise), 0.0, values)
 

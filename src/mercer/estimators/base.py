@@ -16,9 +16,10 @@ from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.parameter_checks import ParameterChecks
 from mercer.estimators.validation import check_diagonal, check_rows
 from mercer.expansion.model import Expansion
-from mercer.preimage.methods import Anchors, feature_residual, find_preimages
+from mercer.preimage.methods import Anchors, feature_residual, find_preimages, require_points
 
 _BAD_PREIMAGE = 0.5  # of the mean squared distance from the mean
+_ROUNDING = 1e-14  # relative size of squared distances from the mean that are rounding errors
 
 
 class KernelDecomposition(
@@ -236,13 +237,17 @@ class KernelDecomposition(
         True
         """
         check_is_fitted(self)
+        require_points(self.expansion_.kernel)
         scores = self._check_scores(X)
         found = self._find_preimages(scores)
         residual = self._preimage_residual(scores, found)
         return (found, residual) if return_residual else found
 
     def _check_scores(self, X: Any) -> Array:
-        scores: Array = check_array(X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False)
+        least = min(1, self.expansion_.n_components)  # a model of equal rows has no components
+        scores: Array = check_array(
+            X, dtype=[np.float64, np.float32], input_name="scores", accept_sparse=False, ensure_min_features=least
+        )
         if scores.shape[1] != self.expansion_.n_components:
             raise ValueError(
                 f"inverse_transform needs scores with {self.expansion_.n_components} columns, as transform returns "
@@ -261,7 +266,9 @@ class KernelDecomposition(
     def _preimage_residual(self, scores: Array, found: Array) -> Array:
         residual = feature_residual(self.expansion_, scores, found)
         scale = (self.expansion_.trace or 0.0) / max(self.expansion_.n_seen, 1)
-        share = float(np.mean(residual > _BAD_PREIMAGE * scale)) if residual.size and scale > 0 else 0.0
+        longest = float(np.abs(self.expansion_.kernel.diagonal(found)).max(initial=0.0))
+        scale_is_rounding = scale <= _ROUNDING * max(longest, self.expansion_.mean_norm)
+        share = 0.0 if scale_is_rounding or not residual.size else float(np.mean(residual > _BAD_PREIMAGE * scale))
         if share > 0.5:
             warnings.warn(
                 f"{share:.0%} of the pre-images are far from what they should represent: their feature-space residual "

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.arrays import Points, check_squares, is_sparse, n_rows, stack_rows
+from mercer.arrays import Points, check_squares, is_sparse, n_rows
 from mercer.engine.gains import Gain
 from mercer.errors import user_level
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
+from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined, refuse_generator
 from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -26,8 +27,7 @@ from mercer.estimators.validation import (
 )
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.solvers.exact.eigen import EigenOptions
-from mercer.solvers.exact.fit import fit_exact, make_operator
+from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.hebbian.blocks import Guard, KhaState, start_state
 from mercer.solvers.hebbian.gain_choice import GAINS, GainRule, random_rows, spread, whitened
 from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, renew_products, residual, run_passes
@@ -145,7 +145,8 @@ class HebbianKernelPCA(KernelDecomposition):
         Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
-        includes directions that are not among the components.
+        includes directions that are not among the components. In `partial_fit`, late rows count more in both: it is a
+        share of the recent variation.
     history_ : dict of ndarray
         One value per pass: "change", change of the components; "unexplained", share of the variation outside the
         components; "seconds", time of the pass; "excess", excess reconstruction error with monitor="excess". On
@@ -305,6 +306,7 @@ class HebbianKernelPCA(KernelDecomposition):
             If learning diverged, if gains had to be lowered, if some components are not yet eigenvectors after the last
             pass, or if a few rows hold nearly all variation.
         """
+        refuse_generator(X)
         X = check_rows(self, X, reset=True, copy=self._precomputed or self.landmarks is None)
         if self._precomputed:
             X = check_square(X)
@@ -396,8 +398,9 @@ class HebbianKernelPCA(KernelDecomposition):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from each row of X once, in order, and continue from the present state of the model.
 
-        Landmarks are chosen as soon as there are as many rows. Until then the model is exact kernel PCA of all rows so
-        far, with fewer components where there are fewer rows. After a `fit` without landmarks, learning continues in
+        Landmarks are chosen as soon as there are as many different rows, or ten times as many rows of which more differ
+        than there are components. Until then the model is exact kernel PCA of all rows so far, with fewer components
+        where there are fewer different rows. After a `fit` without landmarks, learning continues in
         the span of up to 256 of its rows. A call that raises an error leaves the model as it was.
 
         Parameters
@@ -421,10 +424,12 @@ class HebbianKernelPCA(KernelDecomposition):
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
+            If learning diverged, if gains had to be lowered, if a few rows hold nearly all variation, or if landmarks
+            are fewer than they should be because the first rows repeat each other.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
+        refuse_generator(X)
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)
         if first:
@@ -443,20 +448,21 @@ class HebbianKernelPCA(KernelDecomposition):
         if learning.pending is None and hasattr(self, "expansion_"):  # after fit on all rows
             step = learning.open_after(self.expansion_, X, options, rng)
         else:
-            rows = X if learning.pending is None else stack_rows(learning.pending, X)
-            kernel = self._make_kernel(rows)  # gamma="median" of all rows so far
-            check_squares(kernel.diagonal(rows))
-            if n_rows(rows) < options.rows_to_wait_for:
-                learning.pending = X.copy() if learning.pending is None else rows
-                self._solve_exactly(kernel, learning.pending, options.count(n_rows(rows)))
+            waiting = joined(learning.pending, X, merged=options.merges_rows)
+            kernel = self._make_kernel(waiting.rows)  # gamma="median" of all different rows so far
+            check_squares(kernel.diagonal(waiting.rows))
+            if not options.are_enough(waiting):
+                learning.pending = replace(waiting, rows=waiting.rows.copy())  # callers use their arrays again
+                self._solve_exactly(kernel, learning.pending, options.count(n_rows(waiting.rows)))
                 return None
-            step = learning.open(kernel, rows, options, rng)
+            step = learning.open(kernel, waiting, options, rng)
+            self._warn_of_repeated(waiting, options)
         self._note_gain(learning.gain(options))
         return step
 
-    def _solve_exactly(self, kernel: Kernel, rows: Points, r: int) -> None:
-        found = fit_exact(kernel, rows, r, dtype=np.float64, options=EigenOptions(), center=self.center)
-        self.expansion_, self.eta0_, self.smd_rate_ = found.expansion, 0.0, 0.0
+    def _solve_exactly(self, kernel: Kernel, waiting: WaitingRows, r: int) -> None:
+        self.expansion_ = exact_model(kernel, waiting, r, self.center)
+        self.eta0_, self.smd_rate_ = 0.0, 0.0
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -472,6 +478,17 @@ class HebbianKernelPCA(KernelDecomposition):
         self._last = None if last is None else KhaState(**{**last, "guard": Guard(**last["guard"])})
 
     # -- warnings ------------------------------------------------------------------------------------------------
+
+    def _warn_of_repeated(self, waiting: WaitingRows, options: LandmarkOptions) -> None:
+        found = n_rows(waiting.rows)
+        if options.merges_rows and found < options.rows_to_wait_for:
+            warnings.warn(
+                f"Only {found} of the first {waiting.total} rows differ from each other. Learning now continues from "
+                f"these, and its landmarks stay as they are. If later rows are more varied, leave out repeated rows at "
+                "the start, or pass landmarks that represent all rows.",
+                ConvergenceWarning,
+                stacklevel=user_level(),
+            )
 
     def _warn(self, diverged: bool, halvings: int, unsettled: float, rows_that_count: float) -> None:
         text = uneven(self.n_samples_seen_, rows_that_count)

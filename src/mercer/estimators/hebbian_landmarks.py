@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.gains import Gain
+from mercer.estimators.hebbian_waiting import WaitingRows
 from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, check_landmarks, component_count
 from mercer.events import Channel, History
@@ -16,13 +17,15 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
 from mercer.kernels.landmarks import select_landmarks
-from mercer.solvers.hebbian.blocks import DivergedError, Guard
+from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.gain_choice import GainRule
 from mercer.solvers.hebbian.landmark_run import LandmarkRun, covariance_size, given_start, random_start, warm_start
-from mercer.solvers.hebbian.linear_blocks import LinearState, start_state
+from mercer.solvers.hebbian.linear_blocks import start_state
 from mercer.solvers.hebbian.linear_passes import Outcome
+from mercer.solvers.hebbian.linear_start import restored_state
 
 _STREAM_LANDMARKS = 256
+_MOST_WAITING = 10  # rows for each row that is waited for, where many are equal
 _SAMPLE = 2000  # rows from which the size of the covariance is estimated
 
 Step = tuple[bool, int]  # whether learning diverged, and how often gains were halved
@@ -50,10 +53,20 @@ class LandmarkOptions:
 
     @property
     def rows_to_wait_for(self) -> int:
-        """Return how many rows it takes to choose landmarks, or to start on given ones."""
+        """Return how many different rows it takes to choose landmarks, or to start on given ones."""
         if self._by_number:
             return self._wanted
         return 1 if self.init is not None else 2 * self.count(_STREAM_LANDMARKS)
+
+    @property
+    def merges_rows(self) -> bool:
+        """Tell whether only different rows count; coefficients that are given learn from each row in its order."""
+        return self.init is None
+
+    def are_enough(self, waiting: WaitingRows) -> bool:
+        """Tell whether learning can start; after very many rows it does with fewer different ones, but not too few."""
+        wanted, found = self.rows_to_wait_for, n_rows(waiting.rows)
+        return found >= wanted or (waiting.total >= _MOST_WAITING * wanted and found > self.count(wanted))
 
     def count(self, n: int) -> int:
         """Return how many of the wanted components n points allow."""
@@ -87,7 +100,7 @@ class LandmarkLearning:
     """Where learning on landmarks stands; a method replaces what it changes, so that a copy stays as it was."""
 
     run: LandmarkRun | None = None  # once the landmarks are chosen
-    pending: Points | None = None  # rows of a stream, until there are enough to choose from
+    pending: WaitingRows | None = None  # rows of a stream, until there are enough to choose from
     length: int = 0  # l of the gain
     size: float = 1.0  # norm of the covariance's eigenvalues, for "auto" gains
 
@@ -137,21 +150,22 @@ class LandmarkLearning:
 
     # -- streams -------------------------------------------------------------------------------------------------
 
-    def open(self, kernel: Kernel, rows: Points, options: LandmarkOptions, rng: Any) -> Step:
+    def open(self, kernel: Kernel, first: WaitingRows, options: LandmarkOptions, rng: Any) -> Step:
         """Choose landmarks among the first rows of a stream, and learn from all of these rows."""
+        rows = first.rows
         space = options.space(kernel, rows, rng)
         gain = self._first_gain(space, rows, n_rows(space.points), options)
         self.pending = None
         self.run = options.given_run(space, gain)
         if self.run is not None:
-            return self.learn(rows, options)
+            return self.learn(first.in_full(), options)
         r = options.count(space.rank)
         warn_of_fewer(options.n_components, r)
         if n_rows(rows) > r:
-            self.run = warm_start(space, r, rows, gain, options.center)
+            self.run = warm_start(space, r, rows, gain, options.center, first.counts)
             return False, 0
         self.run = random_start(space, r, gain, rng)
-        return self.learn(rows, options)
+        return self.learn(first.in_full(), options)
 
     def open_after(self, model: Expansion, X: Points, options: LandmarkOptions, rng: Any) -> Step:
         """Continue from a model on all of its rows, in the span of some of them."""
@@ -178,16 +192,25 @@ class LandmarkLearning:
     def saved(self) -> dict[str, Any]:
         """Return all but the landmarks, which are the model's points, as plain data."""
         run = None if self.run is None else self.run.saved()
-        return {"run": run, "pending": self.pending, "length": self.length, "size": self.size}
+        waiting = self.pending
+        return {
+            "run": run,
+            "pending": None if waiting is None else waiting.rows,
+            "repeats": None if waiting is None else waiting.counts,
+            "length": self.length,
+            "size": self.size,
+        }
 
     @classmethod
     def restored(cls, model: Expansion, saved: dict[str, Any]) -> "LandmarkLearning":
         """Return what `saved` describes."""
-        learning, run = cls(None, saved["pending"], saved["length"], saved["size"]), saved["run"]
+        rows, run, waiting = saved["pending"], saved["run"], None
+        if rows is not None:
+            waiting = WaitingRows(rows, saved.get("repeats", np.ones(n_rows(rows))))  # earlier files lack the repeats
+        learning = cls(None, waiting, saved["length"], saved["size"])
         if run is not None:
             space = LandmarkMap(model.kernel, model.points, run["root"])
-            state = LinearState(**{**run["state"], "guard": Guard(**run["state"]["guard"])})
-            learning.run = LandmarkRun(space, state, run["missing"])
+            learning.run = LandmarkRun(space, restored_state(run["state"], run.get("missing", 0.0)))
         return learning
 
 

@@ -9,20 +9,23 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
 from mercer.errors import user_level
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.hebbian_waiting import refuse_generator
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
-from mercer.solvers.hebbian.blocks import DivergedError, Guard
+from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
+from mercer.solvers.hebbian.linear_start import principal_weights, restored_state, start_from_rows
 
 _GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
 _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2
 _SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
 _LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
+_FIRST_ROWS = 50  # from which the first components are computed, or two for each component if these are more
 _LARGEST, _SMALLEST = 1e70, 1e-70  # beyond, fourth powers leave the range of numbers
 
 
@@ -30,14 +33,15 @@ class HebbianPCA(KernelDecomposition):
     """Linear PCA learned one row at a time, by Oja's rule or the generalised Hebbian algorithm.
 
     It is for streams and for data that do not fit into memory: it keeps `n_components` weight vectors and a mean, and
-    no rows. For a table that fits into memory PCA itself is faster. This class adds learning that continues, row by row
-    or chunk by chunk, and the textbook algorithms as they are printed [oja1982]_ [sanger1989]_ [lecture_notes]_.
+    no rows except the first few of a stream, until learning starts. For a table that fits into memory PCA itself is
+    faster. This class adds learning that continues, row by row or chunk by chunk, and the textbook algorithms as they
+    are printed [oja1982]_ [sanger1989]_ [lecture_notes]_.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of components. None: the smallest of the number of features, the number of rows of the first chunk, and
-        10.
+        Number of components. None: the smallest of the number of features, the number of rows (in `partial_fit`: so
+        far), and 10.
     rule : {"gha", "oja"}, default="gha"
         "gha", the generalised Hebbian algorithm, finds the components themselves: W += D (y x^T - lt(y y^T) W), where
         lt keeps the lower triangle. "oja" is Oja's rule, and with several components his subspace rule: W += D (y x^T -
@@ -77,7 +81,11 @@ class HebbianPCA(KernelDecomposition):
     shuffle : bool, default=True
         Visit the rows in a new random order in each pass of `fit`. False: from the first to the last.
     init : array-like of shape (n_components, n_features) or None, default=None
-        Weights at the start. None: random orthonormal ones.
+        Weights at the start. None: the principal components of a few rows, which are 50, or two for each component if
+        these are more; random orthonormal directions complete them where the rows have fewer. In `fit` these rows are
+        drawn at random, or the first ones with shuffle=False. In `partial_fit` they are the first ones, in however many
+        chunks they come; until all have come, the model is PCA of the rows so far, and learning row by row starts after
+        them.
     orthonormalize : bool, default=True
         Present the span of the weights by its principal axes: orthonormal, sorted by descending variance, their largest
         entry positive. The variances are computed from the second moment of the outputs: after `fit` that of all rows,
@@ -107,7 +115,8 @@ class HebbianPCA(KernelDecomposition):
         Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the total variation along each component. The total is the trace of the centred kernel matrix, so it
-        includes directions that are not among the components.
+        includes directions that are not among the components. In `partial_fit`, late rows count more in both: it is a
+        share of the recent variation.
     eta0_ : float
         The value of `eta0` in use.
     length_ : int
@@ -150,6 +159,7 @@ class HebbianPCA(KernelDecomposition):
     kernel = "linear"
     preimage = "exact"
     _state: LinearState
+    _waiting: Points | None = None  # the first rows of a stream, until there are enough to start from
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"gha", "oja"})],
@@ -254,6 +264,7 @@ class HebbianPCA(KernelDecomposition):
             If learning diverged, if it did not reach `tol` within `max_iter` passes, or if a few rows hold nearly all
             variation.
         """
+        refuse_generator(X)
         X = self._check_learnable(X, reset=True)
         rng = generator(self.random_state)
         self._begin(X, rng, max(n_rows(X), _SHORTEST) if self.eta0 == "auto" else n_rows(X))
@@ -303,10 +314,11 @@ class HebbianPCA(KernelDecomposition):
         sklearn.exceptions.ConvergenceWarning
             If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
         """
+        refuse_generator(X)
         first = not hasattr(self, "_state")
         X = self._check_learnable(X, reset=first)
-        if first:
-            self._begin(X, generator(self.random_state), _SHORTEST, in_parts=True)
+        if first or self._waiting is not None:
+            X = self._open_stream(X, generator(self.random_state), first)
         self._state, halvings = self._state.copy(), self._state.guard.halvings
         try:
             learn(self._state, X, self._gain, **self._options)
@@ -327,22 +339,47 @@ class HebbianPCA(KernelDecomposition):
             )
         return checked
 
-    def _begin(self, X: Points, rng: Any, length: int, in_parts: bool = False) -> None:
-        """Set the state to that before the first row."""
-        weights = self._first_weights(X, rng, in_parts)
+    def _begin(self, X: Points, rng: Any, length: int) -> None:
+        """Set the state to that before the first row of `fit`."""
+        weights = self._first_weights(X, rng)
         if self.warm_start and hasattr(self, "_state") and self._state.W.shape == weights.shape:
             weights = self._state.W
-        self.length_ = length if self.length is None else int(self.length)
-        self._state = start_state(weights, self._gain)
+        self._set_length(length)
+        self._state, self._waiting = start_state(weights, self._gain), None
 
-    def _first_weights(self, X: Points, rng: Any, in_parts: bool) -> Array:
+    def _first_weights(self, X: Points, rng: Any) -> Array:
         n, p = X.shape
         if self.init is not None:
             return self._given_weights(p)
-        r = min(n, MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
-        r = min(r, p if in_parts else min(n, p))
+        r = min(self._wanted(n), n, p)
         warn_of_fewer(self.n_components, r)
-        return np.asarray(np.linalg.qr(rng.standard_normal((p, r)))[0].T)
+        count = _rows_to_start_from(r)
+        return principal_weights(X[rng.permutation(n)[:count]] if self.shuffle else X[:count], r, self.center, rng)
+
+    def _open_stream(self, X: Points, rng: Any, first: bool) -> Points:
+        """Set the state to that after the first rows of a stream; return the rows that are still to be learned."""
+        p = X.shape[1]
+        if first and self.init is not None:
+            weights = self._given_weights(p)
+            self._set_length(_SHORTEST)
+            self._state = start_state(weights, self._gain)
+            return X
+        rows = X if self._waiting is None else stack_rows(self._waiting, X)
+        r = min(self._wanted(n_rows(rows)), p)
+        count = _rows_to_start_from(min(self._wanted(MOST_COMPONENTS), p))
+        if first:
+            warn_of_fewer(self.n_components, r)
+            self._set_length(_SHORTEST)
+        self._state = start_from_rows(rows[:count], r, self._gain, self.center, rng)
+        self._waiting = rows.copy() if n_rows(rows) < count else None
+        return rows[count:]
+
+    def _wanted(self, n: int) -> int:
+        """Return how many components are wanted of n rows."""
+        return min(n, MOST_COMPONENTS) if self.n_components is None else int(self.n_components)
+
+    def _set_length(self, length: int) -> None:
+        self.length_ = length if self.length is None else int(self.length)
 
     def _given_weights(self, p: int) -> Array:
         given: Array = check_array(self.init, dtype=np.float64, input_name="init")
@@ -391,12 +428,11 @@ class HebbianPCA(KernelDecomposition):
     # -- files ---------------------------------------------------------------------------------------------------
 
     def _saved_state(self) -> dict[str, Any]:
-        return {**super()._saved_state(), "learning": asdict(self._state)}
+        return {**super()._saved_state(), "learning": asdict(self._state), "waiting": self._waiting}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         super()._restore_state(state)
-        learning = dict(state["learning"])
-        self._state = LinearState(**{**learning, "guard": Guard(**learning["guard"])})
+        self._state, self._waiting = restored_state(state["learning"]), state.get("waiting")
 
     # -- warnings ------------------------------------------------------------------------------------------------
 
@@ -429,6 +465,10 @@ class HebbianPCA(KernelDecomposition):
         text = uneven(self._state.n, self._state.rows_that_count)
         if text is not None:
             _warn(text)
+
+
+def _rows_to_start_from(r: int) -> int:
+    return max(_FIRST_ROWS, 2 * r)
 
 
 def _warn(text: str) -> None:

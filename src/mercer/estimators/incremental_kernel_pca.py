@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
 from mercer.estimators.learning_warnings import warn_far_from_origin
@@ -32,7 +32,9 @@ from mercer.metrics import subspace_distance
 from mercer.solvers.incremental.model import IncrementalModel, StreamOptions
 from mercer.solvers.incremental.reduced_set import Method
 from mercer.solvers.incremental.update import merged, nothing_yet, updated
+from mercer.solvers.landmark.first_rows import measure_again, measures_gamma
 
+_MOST_MEASURED = 1000  # rows, if all are the same, after which gamma="median" is given up
 _EXAMPLES = 3000  # rows of files, or first rows of an iterator, that set gamma
 
 
@@ -56,7 +58,8 @@ class IncrementalKernelPCA(KernelDecomposition):
     gamma : float, "median" or None, default=None
         Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
-        The value in use is `gamma_`. None and "median" look at the first chunk only.
+        The value in use is `gamma_`. In `partial_fit`, "median" looks at the first chunk only; if that has fewer than
+        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1
@@ -161,6 +164,7 @@ class IncrementalKernelPCA(KernelDecomposition):
     }
 
     _kernel: Kernel
+    _measuring: bool  # whether gamma='median' is measured again with the next rows
     _model: IncrementalModel
     _history: UpdateHistory
 
@@ -277,8 +281,29 @@ class IncrementalKernelPCA(KernelDecomposition):
         X = self._check_learnable(X, reset=first)
         if first:
             self._begin(X)
+            self._measuring = measures_gamma(self.kernel, self.gamma)
+        measured = self._measured_rows(X)
         self._learn(X, reference)
+        if measured is not None:
+            kept = self.n_samples_seen_ == n_rows(self._model.points) <= _MOST_MEASURED
+            self._measuring = measure_again(measured, self.n_samples_seen_, kept)
         return self
+
+    def _measured_rows(self, X: Points) -> Points | None:
+        """Measure gamma='median' by all rows so far and X, while they are few; return these rows, None if it stays.
+
+        All rows so far are the library's points then, and the model is built again from them where gamma changes.
+        """
+        if not self._measuring:
+            return None
+        held = self._model.points
+        rows = stack_rows(held, X) if n_rows(held) else X
+        kernel = self._make_kernel(rows)
+        if kernel != self._kernel:
+            self._kernel = kernel
+            with one_blas_thread():
+                self._model = updated(nothing_yet(X), kernel, held, self._options())
+        return rows
 
     def _check_learnable(self, X: Any, reset: bool) -> Points:
         if self._precomputed:
@@ -292,7 +317,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         self._kernel = self._make_kernel(X)
         require_rows(self._kernel)
         warn_far_from_origin(self._kernel, X, self.center)
-        self._model = nothing_yet(X)
+        self._model, self._measuring = nothing_yet(X), False
         self._history = UpdateHistory()
 
     @property
@@ -406,6 +431,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         check_is_fitted(self)
         self._check_same(other)
         result, start = copy(self), time.perf_counter()
+        result._measuring = False
         with one_blas_thread():
             model = merged(self._model, other._model, self._kernel, self._options())
         result._settle(model, [self._record(model, time.perf_counter() - start)])
@@ -428,7 +454,7 @@ class IncrementalKernelPCA(KernelDecomposition):
 
     def _saved_state(self) -> dict[str, Any]:
         kept = {f.name: getattr(self._model, f.name) for f in fields(self._model) if f.name != "points"}
-        learning = {"model": kept, "history": self.history_}
+        learning = {"model": kept, "history": self.history_, "measuring": self._measuring}
         return {**super()._saved_state(), "learning": learning}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
@@ -437,3 +463,4 @@ class IncrementalKernelPCA(KernelDecomposition):
         self._kernel = self.expansion_.kernel
         self._model = IncrementalModel(points=self.expansion_.points, **learning["model"])
         self._history = UpdateHistory(learning["history"])
+        self._measuring = learning.get("measuring", False)  # older files do not have it

@@ -87,7 +87,7 @@ class KernelPCA(KernelDecomposition):
         "krylov" is a block Krylov method that multiplies by the centred kernel matrix in tiles and never holds it
         whole: half of it is kept if that takes at most 1.75 times scikit-learn's `working_memory` setting (1 GiB by
         default), none of it otherwise. "randomized" is the same iteration; it selects eigenvalues by modulus and stops
-        after `iterated_power` steps if that is a number. "auto" takes the singular values of the rows ("svd") where the
+        after `iterated_power` iterations if that is a number. "auto" takes singular values of rows ("svd") where the
         kernel is "linear", "cosine" or "wavelet" and features are few; Lanczos steps on the whole matrix ("lanczos") or
         "dense" up to 1000 rows, and "lanczos" up to 1800 for up to 16 components of a positive kernel; "dense" where
         more than an eighth of all components are wanted; and "krylov" otherwise.
@@ -98,7 +98,8 @@ class KernelPCA(KernelDecomposition):
     max_iter : int or None, default=None
         Largest number of steps of "krylov" and "arpack". None: the solver's own limit.
     iterated_power : int or "auto", default="auto"
-        Number of steps of "randomized". "auto": until it converges.
+        Number of power iterations of "randomized", with two products each as in scikit-learn. "auto": until it
+        converges.
     remove_zero_eig : bool, default=False
         Drop components whose eigenvalue is zero. With n_components=None they are dropped in any case.
     random_state : int, RandomState instance or None, default=None
@@ -415,6 +416,9 @@ class KernelPCA(KernelDecomposition):
         self.expansion_ = solved.expansion
         self.eigenvectors_ = solved.eigenvectors
         self.solver_, self.n_iter_, self.precision_ = solved.solver, solved.n_iter, solved.dtype.name
+        for name in ("dual_coef_", "X_transformed_fit_"):  # of an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
         if self.fit_inverse_transform and self.preimage == "ridge":
             scores = self._training_scores()
             ridge = RidgeMap.fit(scores, X, score_kernel(self.expansion_.kernel, scores), self.alpha)
@@ -459,7 +463,7 @@ class KernelPCA(KernelDecomposition):
     def _find_preimages(self, scores: Array) -> Array:
         if self.preimage != "ridge":
             return super()._find_preimages(scores)
-        if not self.fit_inverse_transform:
+        if not (self.fit_inverse_transform and hasattr(self, "dual_coef_")):
             raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
                 "transform is not available. Set it, or choose preimage='auto', which needs no fit of its own."

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, IntArray, Points, n_rows
+from mercer.arrays import Array, IntArray, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
 from mercer.estimators.learning_warnings import warn_far_from_origin
@@ -30,7 +30,9 @@ from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import require_rows
 from mercer.kernels.landmarks import SELECTIONS
+from mercer.solvers.landmark.first_rows import ENOUGH_ROWS, measure_again, measures_gamma
 from mercer.solvers.landmark.models import models_without_parts, project
+from mercer.solvers.landmark.recent_rows import RecentRows
 from mercer.solvers.landmark.stream import LandmarkPlan, LandmarkStream
 
 
@@ -51,11 +53,11 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     Rows are read once and not kept. What is kept are weighted moments of their kernel values with m landmarks, which is
     the Nyström method [williams2001]_ for data that arrive in parts. Components are computed from these moments when
-    they are asked for. They do not depend on how the rows were cut into chunks. A model can forget old rows, look at a
-    window of recent rows only, and be merged with others. Memory is m^2 numbers (and the rows of the window), time is
-    proportional to n m (d + m) for n rows of d features. For float32 rows, kernel values are computed
-    in float32, which is faster, if a test on some rows shows that eigenvalues stay right to 1e-6 of the largest one;
-    otherwise they are computed in float64.
+    they are asked for. On the same landmarks they do not depend on how the rows were cut into chunks. A model can
+    forget old rows, look at a window of recent rows only, and be merged with others. Memory is m^2 numbers (and the
+    rows of the window), time is proportional to n m (d + m) for n rows of d features. For float32 rows, kernel values
+    are computed in float32, which is faster, if a test on some rows shows that eigenvalues stay right to 1e-6 of the
+    largest one; otherwise they are computed in float64.
 
     Parameters
     ----------
@@ -69,7 +71,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     gamma : float, "median" or None, default=None
         Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
-        The value in use is `gamma_`. None and "median" look at the first chunk only.
+        The value in use is `gamma_`. In `partial_fit`, "median" looks at the first chunk only; if that has fewer than
+        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1
@@ -99,7 +102,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         clearly more of the window than when they were chosen, new ones are chosen from its rows. With a window of no
         more than `landmarks` rows, the model is exact kernel PCA of these rows. None: all rows count.
     forgetting : float in (0, 1], default=1.0
-        The weight of each row is multiplied by this with every further row. 1: all rows have the same weight.
+        The weight of each row is multiplied by this with every further row. 1: all rows have the same weight. Below 1,
+        some recent rows are kept (two for each landmark), and if the landmarks miss clearly more of them than at first,
+        new landmarks are chosen among these rows and the landmarks before. Of older rows, their projection on the
+        landmarks before counts then. Landmarks that are given as an array stay.
     refresh : int or None, default=None
         None: components are computed when they are asked for after new rows have arrived. An int: they are computed as
         soon as at least so many new rows have arrived; in between the model stays as it is.
@@ -314,9 +320,33 @@ class LandmarkKernelPCA(KernelDecomposition):
         first = not self.__sklearn_is_fitted__()
         X = self._check_learnable(X, reset=first)
         if first:
-            self._begin(X)
+            self._begin(X, self._first_rows(X))
+        measured = self._measured_rows(X)
         self._learn(X)
+        if measured is not None:
+            assert self._stream is not None
+            self._stream.measuring = measure_again(measured, self._stream.seen, self._stream.landmarks is None)
         return self
+
+    def _first_rows(self, X: Points) -> Points:
+        """Return the rows that gamma='median' is measured by: the first ones, and given landmarks if these are few."""
+        given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
+        if not given or n_rows(X) >= ENOUGH_ROWS or not measures_gamma(self.kernel, self.gamma):
+            return X
+        return stack_rows(check_landmarks(self.landmarks, X.shape[1]), X)
+
+    def _measured_rows(self, X: Points) -> Points | None:
+        """Measure gamma='median' by all rows so far and X, while they are few; return these rows, None if it stays."""
+        stream = self._stream
+        assert stream is not None
+        if not stream.measuring:
+            return None
+        rows = RecentRows([*stream.rows.pieces, X]).stacked() if stream.seen else self._first_rows(X)
+        kernel = self._make_kernel(rows)
+        if kernel != stream.plan.kernel:
+            self._stream, self._solved = copy(stream), _Solved(since=self._solved.since)
+            self._stream.plan = replace(stream.plan, kernel=kernel)
+        return rows
 
     @validated
     def _fit_with_parts(self, X: Any, parts: Sequence[IntArray], reference: IntArray) -> list[PartModel]:
@@ -343,11 +373,13 @@ class LandmarkKernelPCA(KernelDecomposition):
             )
         return check_rows(self, X, reset=reset)
 
-    def _begin(self, X: Points) -> None:
-        plan = self._plan(self._make_kernel(X), n_features=X.shape[1])
+    def _begin(self, X: Points, first: Points | None = None) -> None:
+        """Begin with rows of this kind; `first` are those that measure gamma, where more of them may follow."""
+        plan = self._plan(self._make_kernel(X if first is None else first), n_features=X.shape[1])
         require_rows(plan.kernel)
         warn_far_from_origin(plan.kernel, X, self.center)
         self._stream, self._solved = LandmarkStream(plan), _Solved()
+        self._stream.measuring = first is not None and measures_gamma(self.kernel, self.gamma)
 
     def _adopt(self, stream: LandmarkStream) -> None:
         """Take over a stream that was learned elsewhere, with the plan of this model."""

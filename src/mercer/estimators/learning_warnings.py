@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Points, is_sparse, n_rows
+from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.errors import SlowFitWarning, user_level
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
@@ -16,6 +16,8 @@ from mercer.kernels.inner_product import Linear
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
 _MANY_ROWS = 1000  # of which all-rows fits are slow
 _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
+_MANY_OUTLIERS = 0.4  # share of rows with the weight of outliers beyond which it is told
+_LEFT_OUT = {"exp": 0.05, "tukey": 0.05}  # such a weight, where losses give ordinary rows less than one half; else 0.5
 _FAR = 3e3  # distances from the origin, in distances from the mean, up to which errors are below 1e-6
 
 
@@ -56,6 +58,27 @@ def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
             UserWarning,
             stacklevel=user_level(),
         )
+
+
+def warn_of_outliers(weights: Array, eigenvalues: Array, psi: str) -> None:
+    """Warn where robust weights leave out so many rows, or so much variation, that the rest may not be the data."""
+    limit = _LEFT_OUT.get(psi, 0.5)
+    n, few = len(weights), int(np.sum(weights < limit))
+    if few and not eigenvalues.any():
+        text = (
+            f"{few} of {n} rows count as outliers, and the others do not vary: all eigenvalues are 0. Use KernelPCA, "
+            "which counts all rows."
+        )
+    elif few > _MANY_OUTLIERS * n:
+        text = (
+            f"{few} of {n} rows have a weight below {limit:g}, as outliers have. Either the rows form several groups, "
+            "of which only some are described, or the components describe the rows in the middle so much better that "
+            "all others seem far away. If these rows are no outliers, use fewer components, a wider kernel (a smaller "
+            "gamma), or KernelPCA, which counts all rows."
+        )
+    else:
+        return
+    warnings.warn(text, UserWarning, stacklevel=user_level())
 
 
 def warn_of_fewer(wanted: Any, found: int) -> None:

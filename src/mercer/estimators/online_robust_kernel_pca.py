@@ -14,6 +14,7 @@ from mercer.arrays import Array, Points
 from mercer.engine.psi import PSI_NAMES
 from mercer.errors import user_level
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.chunked_rows import is_chunked
 from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
 from mercer.estimators.same_features import check_same_features
@@ -99,8 +100,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     block_size : int, default=32
         Number of rows that are computed together. Only with "svd" does the result depend on it.
     warm_up : int, default=60
-        Number of rows of the robust start. It is raised to 3 r if that is more, and to the number of rows that
-        landmarks are chosen from.
+        Number of different rows of the robust start. It is raised to 3 r if that is more, and to the number of rows
+        that landmarks are chosen from. Where rows repeat, the start is over after ten times as many rows.
     preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
         How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
         fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,
@@ -259,14 +260,19 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         Raises
         ------
         ValueError
-            If the kernel is precomputed, if X contains NaN or infinity, or if `init` or `landmarks` has the wrong
-            shape.
+            If the kernel is precomputed, if X contains NaN or infinity or comes in chunks, or if `init` or `landmarks`
+            has the wrong shape.
 
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
             If learning diverged. The last good state is kept.
         """
+        if is_chunked(X):
+            raise ValueError(
+                "fit needs all rows at once; X is an iterator or the name of a file. Pass each chunk of rows to "
+                "partial_fit."
+            )
         X = check_rows(self, X, reset=True)
         self._learning = OnlineLearning()
         self._learn(X, self._space(X))
@@ -277,10 +283,10 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Read the rows of X once, in order, and continue from the present state of the model.
 
-        Until there are enough rows for landmarks and warm-up, the model is preliminary: it is the robust start of the
-        rows so far, computed again each time that they have grown by a quarter, with fewer components where there are
-        fewer rows. From then on the result does not depend on how the stream is cut into calls. A call that raises an
-        error leaves the model as it was.
+        Until there are enough different rows for landmarks and warm-up, the model is preliminary: it is the robust
+        start of the rows so far, computed again each time that they have grown by a quarter, with fewer components
+        where there are fewer rows. Where rows repeat, this ends after ten times as many rows. From then on the result
+        does not depend on how the stream is cut into calls. A call that raises an error leaves the model as it was.
 
         Parameters
         ----------
@@ -304,6 +310,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         -----
         sklearn.exceptions.ConvergenceWarning
             If learning diverged. The last good state is kept.
+        UserWarning
+            If so many of the first rows are the same that they allow fewer components than asked for.
         """
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)

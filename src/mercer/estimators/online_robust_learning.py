@@ -1,5 +1,6 @@
 """How `OnlineRobustKernelPCA` learns: rows of the warm-up are looked at together, later ones in order."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows, same_rows, stack_rows
+from mercer.arrays import Array, Points, distinct_rows, n_rows, same_rows, stack_rows
+from mercer.errors import user_level
 from mercer.estimators.validation import check_landmarks
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
@@ -21,7 +23,30 @@ from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, sta
 
 _LANDMARKS = 256
 _GROWTH = 1.25  # of the rows of an unfinished warm-up, after which they are looked at together again
+_MOST_WAITING = 10  # rows for each one that is waited for, where many are the same
 _WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
+
+
+def rows_needed(rows: Points, wanted: int) -> int:
+    """Return how many of the first rows are so many different ones; more rows than there are where these are fewer.
+
+    A stream may begin with one row repeated, which says nothing about others. After ten times as many rows the number
+    of different ones does not matter.
+    """
+    most = _MOST_WAITING * wanted
+    if wanted == 0 or n_rows(rows) < wanted:
+        return wanted
+    first = distinct_rows(rows[:most])
+    return int(first[wanted - 1]) + 1 if len(first) >= wanted else most
+
+
+def _warn_of_repeats(count: int, r: int) -> None:
+    warnings.warn(
+        f"The first {count} rows are so alike that they allow only {r} components, and later rows add none. Pass rows "
+        "that differ in the first calls, or give typical rows as `landmarks`.",
+        UserWarning,
+        stacklevel=user_level(),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +141,8 @@ class OnlineLearning:
     ) -> tuple[Points, Array]:
         """Begin with the rows so far, for now or for good; return the rows to learn after them, and their weights."""
         rows = X if self.pending is None else stack_rows(self.pending, X)
-        needed = plan.rows_to_wait_for(space is not None)
+        wanted = plan.rows_to_wait_for(space is not None)
+        needed = rows_needed(rows, wanted)
         ready = n_rows(rows) >= needed
         first = rows[:needed] if ready else X.copy() if self.pending is None else rows
         self.pending = None if ready else first
@@ -128,6 +154,8 @@ class OnlineLearning:
             self.run = plan.given_run(space)
         else:
             r = min(plan.options.r, space.rank) if plan.init is None else space.rank
+            if ready and r < plan.options.r and needed == _MOST_WAITING * wanted:
+                _warn_of_repeats(needed, r)
             self.run, weights = start_run(space, first, replace(plan.options, r=r))
         self.started = self.started if ready else n_rows(first)
         return (rows[len(weights) :] if ready else X[:0]), weights

@@ -82,9 +82,10 @@ class R1KernelPCA(KernelDecomposition):
     cutoff_ : float
         The distance beyond which rows lose weight.
     objective_ : ndarray
-        Sum of Huber's function of the distances: one value before the first step and one per step. It never increases.
+        Sum of Huber's function of the distances: one value before the first step and one per step that was taken. It
+        never increases by more than rounding: a step that would raise it is not taken, and ends the fit.
     n_iter_ : int
-        Number of steps.
+        Number of steps, with the one that was not taken.
     n_samples_seen_ : int
         Number of rows that the model was fitted on.
     gamma_ : float
@@ -188,6 +189,13 @@ class R1KernelPCA(KernelDecomposition):
         ValueError
             If X contains NaN or infinity, if a precomputed kernel matrix is not square, or if kernel values are above
             1e140 or all below 1e-140.
+
+        Warns
+        -----
+        UserWarning
+            If the rows allow fewer components than were asked for.
+        sklearn.exceptions.ConvergenceWarning
+            If the subspace still moved when `max_iter` or rounding ended the steps.
         """
         X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.psi import PSI_NAMES
 from mercer.errors import user_level
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.learning_warnings import slow_fit
+from mercer.estimators.learning_warnings import slow_fit, warn_far_from_origin, warn_of_outliers
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
@@ -27,11 +27,12 @@ from mercer.estimators.validation import (
 )
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
+from mercer.kernels.inner_product import Linear
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
 from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved, resolved_by_plain
-from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace
+from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace, ShiftedRows
 from mercer.solvers.robust.start import fit_from_start
 
 
@@ -47,6 +48,9 @@ class RobustKernelPCA(KernelDecomposition):
     A fifth of the rows may be outliers of any kind, and up to 40 % where they lie far from all others. Outliers that
     lie close together, and not far from the other rows, got a component of their own in some runs at 30 % and in most
     runs at 40 %. Where more than half of the rows are outliers, the components follow the outliers.
+
+    A group of less than half of the rows, such as one of several classes, cannot be told from outliers, and may get no
+    weight. A warning tells where more than 40 % of the rows have a weight below one half.
 
     Parameters
     ----------
@@ -74,11 +78,13 @@ class RobustKernelPCA(KernelDecomposition):
         nearly 0 above. "exp": Psi_1; e^(-beta z). "tukey": (1 - z / xi)^2, and 0 from xi on. "huber": min(1, sqrt(xi /
         z)); outliers keep some weight, so it tolerates only a few. "none": Psi_0; 1 for all rows, which is kernel PCA.
     beta : float or "auto", default="auto"
-        Steepness of the loss, in units of 1 / z. "auto": 4 / MAD ("exp": 0.5 / MAD), where MAD is the median absolute
-        deviation of the residuals. The value in use is `beta_`.
+        Steepness of the loss, in units of 1 / z. "auto": 12 / (xi - median of z), with the automatic xi ("exp": an
+        eighth of that; "tukey" and "huber" ignore it). The value in use is `beta_`.
     xi : float or "auto", default="auto"
-        The residual z beyond which a row counts as an outlier. "auto": median + 3 MAD ("tukey": 4 MAD). The value in
-        use is `xi_`. With "auto" for `beta` and `xi` the result does not depend on the scale of the kernel.
+        The residual z beyond which a row counts as an outlier. "auto": (m + 3 s)^3 ("tukey": 4 s), where m is the
+        median and s the median absolute deviation of the cube roots of z; cube roots of squared residuals of ordinary
+        rows are nearly normal. Each z is that of the row as if it were left out of the fit. The value in use is `xi_`.
+        With "auto" for `beta` and `xi` the result does not depend on the scale of the kernel.
     landmarks : int, array-like of shape (n_landmarks, n_features) or None, default=None
         Work in the span of so many points, or of these points: time and memory then grow with the number of rows, not
         with its square. None: all rows.
@@ -119,7 +125,8 @@ class RobustKernelPCA(KernelDecomposition):
     n_components_ : int
         Number of components: at most as many as were asked for, and fewer where the rows allow no more.
     weights_ : ndarray of shape (n_samples,)
-        Weight of each row, at most 1.
+        Weight of each row, at most 1. All are 1 where the components of `KernelPCA` hold every row exactly, as those of
+        the linear kernel do where there are as many as columns.
     beta_ : float
         The value of `beta` in use.
     xi_ : float
@@ -266,7 +273,9 @@ class RobustKernelPCA(KernelDecomposition):
         Warns
         -----
         UserWarning
-            If more components are asked for than there are rows or landmarks.
+            If more components are asked for than there are rows or landmarks; if more than 40 % of the rows have a
+            weight below one half (0.05 with psi="exp" or "tukey"); if the rows that count do not vary; or if landmarks
+            are used with the linear kernel and the rows are far from the origin.
         sklearn.exceptions.ConvergenceWarning
             If the weights still changed after `max_iter` rounds.
         """
@@ -279,6 +288,7 @@ class RobustKernelPCA(KernelDecomposition):
             space: RowSpace = self._all_rows(kernel, X, X.dtype)
             r, given = self._count(n_rows(X)), self._given(n_rows(X))
         else:
+            warn_far_from_origin(kernel, X, self.center)
             points = self._landmark_map(kernel, X)
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
@@ -291,6 +301,7 @@ class RobustKernelPCA(KernelDecomposition):
             fit = self._solve(space, r, given)
         self._keep(fit, space)
         self._warn_of_fewer()
+        warn_of_outliers(self.weights_, self.eigenvalues_, self.psi)
         if all_rows:
             slow_fit(f"The robust start and {self.n_iter_} rounds each solved an eigenproblem of", n_rows(X))
         return self
@@ -318,6 +329,8 @@ class RobustKernelPCA(KernelDecomposition):
         if self._precomputed:
             source, diagonal = GivenKernel.averaged(X), np.diag(X).astype(np.float64)
             return KernelRows(kernel, np.arange(n_rows(X)), source, diagonal, self.center)
+        if isinstance(kernel, Linear) and self.center and not is_sparse(X):
+            return ShiftedRows(X, dtype, memory_budget(), available_threads(self.n_jobs))
         tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(self.n_jobs))
         return KernelRows(kernel, X, tiles, kernel.diagonal(X), self.center)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.images.appearance import central_weights, likeness, score_shares, strangeness, unit_contrast
-from mercer.images.confidence import residual_p_value
+from mercer.images.confidence import can_judge, residual_p_value
 from mercer.images.kernel_view import KernelView
 from mercer.images.linear_view import LinearView
 from mercer.images.motion import Field, MotionPrior
@@ -19,6 +19,8 @@ _FOUND = 1e-2  # p-value above which a lost one is found again
 _CLEAR = 0.3  # residual, of those in the surroundings, up to which a patch stands out as the object
 _OUTSTANDING = 0.1  # the same for a patch that ends the search for a lost object
 _LIKE = 0.7  # cosine with the last patch of the object that a patch elsewhere has at least
+_UNLIKE = 0.3  # the same cosine below which a patch is something else, whatever its residual
+_EARLY = 0.75  # the cosine that the object has at least while too few frames are known for p-values
 _SUDDEN = 5  # frames after which a lost object may be elsewhere: blur and quick turns are over sooner
 _WIDE = 0.5  # standard deviation of the search for a lost object, of its size, and its growth with each frame
 _WIDENS = 0.05
@@ -53,12 +55,13 @@ class Candidates:
     def _search(self, grey: Array) -> tuple[Found, float, bool]:
         """Return the best candidate, the p-value of its residual, and whether the object is lost.
 
-        It is lost if the residual is unusual and not much smaller than those of its surroundings. These are searched.
+        It is lost if the patch is unlike the last one, or if the residual is very unusual and not much smaller than
+        those of its surroundings. These are searched.
         """
         plan = near_rounds(self.n_candidates, self.rounds, self._prior.deviations)
         near = self._best(grey, self.state_, plan)
-        p_value, least = self._p_value(near), _FOUND if self.lost_ else _LOST
-        if p_value >= least and (not self.lost_ or self._is_like(near)):
+        p_value = self._p_value(near)
+        if self._is_seen(near, p_value):
             return near, p_value, False
         reach = min(_WIDE + _WIDENS * self.n_lost_, _WIDEST) if self.spread[0] > 0 else 0.0
         plan = wide_rounds(self.n_candidates, reach, self._prior.given, self.n_lost_)
@@ -70,8 +73,21 @@ class Candidates:
         share = _OUTSTANDING if self.lost_ else _CLEAR
         return near, p_value, near.residual > share * far.around or not self._is_like(near)
 
+    def _is_seen(self, near: Found, p_value: float) -> bool:
+        """Whether a patch near the last place is the object, so that nothing else has to be searched."""
+        if self.lost_:
+            return p_value >= _FOUND and self._is_like(near)
+        return p_value >= _LOST and self._likeness(near) >= (_UNLIKE if can_judge(self._residuals) else _EARLY)
+
     def _is_like(self, found: Found) -> bool:
-        return likeness(found.patch, self._last) > _LIKE
+        return self._likeness(found) > (_LIKE if can_judge(self._residuals) else _EARLY)
+
+    def _likeness(self, found: Found) -> float:
+        """Return the cosine with the last patch of the object, both without their means; 0 for a uniform patch."""
+        pair = np.array([found.patch, self._last])
+        if not self.normalize:
+            pair = unit_contrast(pair, central_weights(self.patch_shape, self.focus))
+        return likeness(pair[0], pair[1])
 
     def _p_value(self, found: Found) -> float:
         return residual_p_value(found.residual, self._residuals)

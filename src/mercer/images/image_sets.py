@@ -54,7 +54,20 @@ def check_labels(labels: Iterable[Any], n: int) -> list[Any]:
     names = [label.item() if isinstance(label, np.generic) else label for label in labels]
     if len(names) != n:
         raise ValueError(f"There are {n} sets and {len(names)} labels; every set needs one label.")
+    for name in names:
+        check_label(name)
     return names
+
+
+def check_label(label: Any) -> None:
+    """Fail where a label is a list, or something else that cannot be a key of a dictionary."""
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(
+            f"A set has one label, which can be a key of a dictionary; got {type(label).__name__} {label!r}. Lists "
+            "of sets and labels are for `fit`; to learn more, call partial_fit(frames, label), once for each label."
+        ) from None
 
 
 def in_order(names: list[Any]) -> list[Any]:

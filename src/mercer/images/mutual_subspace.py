@@ -15,7 +15,7 @@ from mercer.estimators.learning_warnings import fewer_components_are_fine
 from mercer.estimators.model_files import ModelFiles
 from mercer.expansion.model import Expansion
 from mercer.images.checks import check_counts, check_learns_in_parts
-from mercer.images.image_sets import check_labels, check_set, in_order, listed, unit_rows
+from mercer.images.image_sets import check_label, check_labels, check_set, in_order, listed, unit_rows
 from mercer.images.subspace_angles import MEASURES, cosines_between, similarity_from, subspace_of
 from mercer.images.verification import Roc, curve, threshold_for, warn_if_none_pass, warn_of_themselves
 from mercer.kernels.resolve import resolve_gamma
@@ -40,9 +40,11 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         `n_components`, `kernel` and `gamma` of this class.
     n_components : int, default=5
         Dimension of a subspace: the first components of the estimator.
-    n_angles : int, default=3
-        Number of angles that count, the smallest first, at most the dimension of the unknown set. The last angles
-        compare directions that few images support. 1 is the classical choice.
+    n_angles : int, default=1
+        Number of angles that count, the smallest first, at most the dimension of the unknown set. 1 is the classical
+        choice. Further angles compare directions that few images support, which costs accuracy in small sets. They
+        help where sets of one label differ much, for example in their light, and where images have fewer than ``2
+        n_components`` pixels, because the smallest angle between large subspaces of a small space is always 0.
     measure : {"cosines", "angles"}, default="cosines"
         How angles become a similarity between 0 and 1. "cosines": the mean of cos^2. "angles": one minus the distance
         sqrt(sum theta^2) (eq. 36 of [chin2007]_), divided by the largest possible one.
@@ -111,7 +113,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         estimator: Any = None,
         *,
         n_components: int = 5,
-        n_angles: int = 3,
+        n_angles: int = 1,
         measure: str = "cosines",
         kernel: Any = "rbf",
         gamma: float | str | None = None,
@@ -181,7 +183,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         frames : array-like of shape (n_pixels,), (n_images, n_pixels) or (n_images, height, width)
             One frame, or several with one image per row.
         label : object
-            Label of the frames, any value that can be a key of a dictionary.
+            Label of the frames, any value that can be a key of a dictionary; not a list of labels, as in `fit`.
 
         Returns
         -------
@@ -191,11 +193,13 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError
-            If `estimator` has no `partial_fit`.
+            If `estimator` has no `partial_fit`, or if the label is a list or something else that cannot be a key of a
+            dictionary.
         ValueError
             If the frames are empty, contain NaN or infinity or have another size than those before.
         """
         self._check_parameters()
+        check_label(label)
         begun = bool(getattr(self, "references_", None))
         [rows] = self._checked_sets([frames], self._n_features if begun else None)
         if not begun:

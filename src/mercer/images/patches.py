@@ -14,6 +14,7 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import generator
 from mercer.events import Channel, Observer, Tally
+from mercer.images.channels import Mixing, is_plain, noisy_channels, unmixed, varying_channels, whitened
 from mercer.images.noise import estimate_noise, signal_dimensions
 from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
 
@@ -45,11 +46,14 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     noise : float or None, default=None
         Standard deviation of the noise, in the unit of the image, for the default estimator. None: estimated from
         differences of neighbouring pixels. Give it where the noise of neighbouring pixels is correlated, or where more
-        than half of the image has no noise.
+        than half of the image has no noise. Where the noise of the channels differs it is the root mean square over
+        all channels that are not constant; how strong each channel's noise is relative to the others, and how it is
+        correlated with theirs, is still estimated.
     split : int, default=1
         Cut the image into split x split parts, each with its own model. 2 is the multipatch scheme of the paper.
     remove_mean : bool, default=True
-        Subtract the mean of each window before, and add it afterwards. False keeps it, as the paper does.
+        Subtract the mean of each window (of each mixture in a window, see the notes) before, and add it afterwards.
+        False keeps it, as the paper does.
     weights : {"uniform", "hann"}, default="uniform"
         Weights of the pixels of a window where windows overlap: "uniform", all the same; "hann", larger near its
         middle.
@@ -64,7 +68,11 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     models_ : list of estimators
         The fitted models, one per part, row by row.
     noise_ : float or None
-        The noise level that was used, in the unit of the image. None where an estimator is given.
+        The noise level that was used, in the unit of the image, as in `noise`. None where an estimator is given.
+    mixing_ : ndarray of shape (n_channels, n_mixtures)
+        The channels of the image times this matrix are the mixtures that the models were fitted to. Where channels are
+        not mixed it has a column with a single 1 for each channel that was cleaned. A model loaded from a file of an
+        earlier version does not have it.
 
     See Also
     --------
@@ -78,6 +86,11 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     widths of kernels mean the same for all types; floating-point numbers are taken as they are. The result has the type
     and the shape of the image: it is rounded and clipped for integers, and neither for floating-point numbers. With the
     default estimator an image without any noise is returned as it is.
+
+    Constant channels, such as the transparency of an opaque image, stay exactly as they are. With the default estimator
+    so do channels without noise, unless `noise` is given. Where the noise of the channels is correlated (a grey image
+    stored in three equal channels, most photographs) or differs in strength, the default estimator works on mixtures of
+    the channels in which the noise is equally strong and uncorrelated, and changes nothing in mixtures without noise.
 
     References
     ----------
@@ -96,6 +109,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     models_: list[Any]
     noise_: float | None
+    mixing_: Array
     observers: tuple[Observer, ...] = ()
 
     def __init__(
@@ -149,15 +163,14 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         unit = float(np.iinfo(given.dtype).max) if given.dtype.kind in "iu" else 1.0
         pixels = (given / unit).astype(np.float64, copy=False).reshape(*given.shape[:2], -1)
         self.models_, self.noise_ = [], None
-        level = self._level(pixels, unit)
+        mixing = self._mixing(pixels)
+        self.mixing_ = mixing.forward
+        mixtures = mixing.mixtures(pixels)
+        level = self._level(mixtures, unit)
         if level == 0.0:
             return given.copy()
-        cleaned, rng = np.empty_like(pixels), generator(self.random_state)
-        parts = [(part, self._grid(pixels[part])) for part in _parts(pixels.shape, self.split)]
-        tally = Tally(Channel(self.observers), "windows cleaned", sum(grid.n_windows for _, grid in parts))
-        for part, grid in parts:
-            cleaned[part] = self._denoise_part(pixels[part], grid, level, rng, tally)
-        return _as_given(cleaned.reshape(given.shape) * unit, given.dtype)
+        merged = mixing.merge(pixels, self._denoise_parts(mixtures, level) - mixtures)
+        return _as_given(merged.reshape(given.shape) * unit, given.dtype)
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -166,13 +179,23 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
             raise NotFittedError("This PatchDenoiser has no models yet; call denoise(image) first.")
 
     def _saved_state(self) -> dict[str, Any]:
-        return {"noise_": self.noise_, **{f"model{i}": model for i, model in enumerate(self.models_)}}
+        models = {f"model{i}": model for i, model in enumerate(self.models_)}
+        mixing = {"mixing_": self.mixing_} if hasattr(self, "mixing_") else {}
+        return {"noise_": self.noise_, **mixing, **models}
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         self.noise_ = state["noise_"]
-        self.models_ = [state[f"model{i}"] for i in range(len(state) - 1)]
+        if "mixing_" in state:  # not in files of earlier versions
+            self.mixing_ = state["mixing_"]
+        self.models_ = [state[f"model{i}"] for i in range(sum(name.startswith("model") for name in state))]
 
     # -- parts and windows ---------------------------------------------------------------------------------------
+
+    def _mixing(self, pixels: Array) -> Mixing:
+        """Return the mixtures of channels that are cleaned."""
+        if self.estimator is not None:
+            return unmixed(pixels.shape[2], varying_channels(pixels))
+        return whitened(pixels, noisy_channels(pixels) if self.noise is None else varying_channels(pixels))
 
     def _level(self, pixels: Array, unit: float) -> float | None:
         """Return the noise level that the default estimator needs, in units of `pixels`."""
@@ -184,6 +207,14 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     def _grid(self, pixels: Array) -> WindowGrid:
         return WindowGrid((pixels.shape[0], pixels.shape[1], pixels.shape[2]), self.window, self.stride)
+
+    def _denoise_parts(self, pixels: Array, level: float | None) -> Array:
+        cleaned, rng = np.empty_like(pixels), generator(self.random_state)
+        parts = [(part, self._grid(pixels[part])) for part in _parts(pixels.shape, self.split)]
+        tally = Tally(Channel(self.observers), "windows cleaned", sum(grid.n_windows for _, grid in parts))
+        for part, grid in parts:
+            cleaned[part] = self._denoise_part(pixels[part], grid, level, rng, tally)
+        return cleaned
 
     def _denoise_part(
         self, pixels: Array, grid: WindowGrid, level: float | None, rng: np.random.RandomState, tally: Tally
@@ -206,7 +237,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     def _without_mean(self, windows: Array) -> tuple[Array, Array | float]:
         if not self.remove_mean:
             return windows, 0.0
-        means = windows.mean(axis=1, keepdims=True)
+        means = _window_means(windows, self.mixing_)
         return windows - means, means
 
     def _default(self, lessons: Array, level: float) -> KernelPCA:
@@ -245,6 +276,14 @@ def _fitted(model: Any, lessons: Array, observers: tuple[Observer, ...]) -> Any:
         return model.fit(lessons)
     finally:
         del model.observers
+
+
+def _window_means(windows: Array, mixing: Array) -> Array:
+    """Return the mean of each window over all channels, or over each mixture alone where channels are mixed."""
+    if is_plain(mixing):
+        return np.asarray(windows.mean(axis=1, keepdims=True))
+    n_mixtures = mixing.shape[1]
+    return np.tile(windows.reshape(len(windows), -1, n_mixtures).mean(axis=1), windows.shape[1] // n_mixtures)
 
 
 def _is_number(value: Any, kind: type) -> bool:

@@ -89,8 +89,9 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
     p_value_ : float
         Probability of such a residual, or a larger one, among those of recent frames in which the object was seen.
     lost_ : bool
-        Whether the object was not seen in the last frame: the p-value fell below 1e-5, has not been above 0.01 since
-        then, and the patch does not stand out from its surroundings.
+        Whether the object was not seen in the last frame: the patch was unlike the last one of the object (uniform
+        patches are), or the p-value fell below 1e-5 and the patch did not stand out from its surroundings; and no patch
+        like the last one with a p-value above 0.01 has been found since then.
     n_lost_ : int
         Number of frames since the object was seen.
     estimator_ : estimator

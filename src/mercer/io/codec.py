@@ -35,6 +35,11 @@ MAX_INT_BITS = 2048  # 617 digits: below the smallest limit that Python can set 
 MAX_TEXT = 2**28  # characters in one fixed-width array of strings, 1 GiB of memory
 _INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 _DTYPES = frozenset(["bool", "float16", "float32", "float64", *_INTEGERS])
+_MT_NUMBERS, _PHILOX_NUMBERS = 624, 4  # in the buffers of random generators of these names
+_BIT_GENERATORS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
+}
 _PARTS = ("data", "indices", "indptr")
 _SPARSE = {"matrix": sp.csr_matrix, "array": sp.csr_array}
 
@@ -42,7 +47,7 @@ _SPARSE = {"matrix": sp.csr_matrix, "array": sp.csr_array}
 def encode(value: Any, arrays: Arrays, path: str = "value") -> Any:
     """Convert a value to a node that JSON can hold; numeric arrays are added to `arrays`, which nothing else fills.
 
-    Random generators become None: a fitted model does not use them any more. `path` names the value in errors.
+    A random generator is stored as the name and the state of its bit generator. `path` names the value in errors.
     """
     return _encode(value, arrays, path, 0)
 
@@ -185,9 +190,31 @@ def _encode_csr(value: Any, arrays: Arrays, path: str, depth: int) -> Any:
     return {"$": "csr", "kind": kind, "shape": [int(n) for n in value.shape], **parts}
 
 
-def _encode_nothing(value: Any, arrays: Arrays, path: str, depth: int) -> None:
-    """Return None, for a value that a fitted model does not need."""
-    return None
+def _encode_random_state(value: np.random.RandomState, arrays: Arrays, path: str, depth: int) -> Any:
+    """Convert a RandomState to its state, with the normal number that it drew in advance."""
+    state = value.get_state(legacy=False)
+    if state["bit_generator"] != "MT19937":  # numpy can set no other state of a RandomState
+        raise _unknown_generator(state["bit_generator"], path)
+    return _random_node("RandomState", state, arrays, path, depth)
+
+
+def _encode_generator(value: np.random.Generator, arrays: Arrays, path: str, depth: int) -> Any:
+    """Convert a Generator to the state of its bit generator."""
+    state = value.bit_generator.state
+    if type(value.bit_generator) is not _BIT_GENERATORS.get(state["bit_generator"]):
+        raise _unknown_generator(type(value.bit_generator).__name__, path)
+    return _random_node("Generator", dict(state), arrays, path, depth)
+
+
+def _random_node(kind: str, state: dict[str, Any], arrays: Arrays, path: str, depth: int) -> Any:
+    return {"$": "random", "kind": kind, "state": _encode_dict(state, arrays, path, depth + 1)}
+
+
+def _unknown_generator(name: str, path: str) -> NotSaveableError:
+    return NotSaveableError(
+        f"{path} is a random generator on {name}; a model file holds numpy's RandomState on MT19937, and its Generator "
+        f"on {', '.join(_BIT_GENERATORS)}. Pass an int: model.set_params(random_state=0)."
+    )
 
 
 _ENCODERS: dict[type, Callable[..., Any]] = {
@@ -201,8 +228,8 @@ _ENCODERS: dict[type, Callable[..., Any]] = {
     np.memmap: _encode_array,
     sp.csr_matrix: _encode_csr,
     sp.csr_array: _encode_csr,
-    np.random.RandomState: _encode_nothing,
-    np.random.Generator: _encode_nothing,
+    np.random.RandomState: _encode_random_state,
+    np.random.Generator: _encode_generator,
 }
 
 
@@ -275,6 +302,34 @@ def _decode_csr(node: Any, arrays: Any, depth: int) -> Any:
     return matrix
 
 
+def _decode_random(node: Any, arrays: Any, depth: int) -> Any:
+    """Return a generator in the state of a node, after a check of the positions in that state."""
+    state = _decode_dict(_plain(node["state"], dict), arrays, depth + 1)
+    name = state["bit_generator"]
+    if name not in _BIT_GENERATORS or node["kind"] not in ("RandomState", "Generator"):
+        raise ModelFileError(f"unknown random generator {node['kind']!r} on {name!r}")
+    _check_positions(state)
+    if node["kind"] == "RandomState":
+        legacy = np.random.RandomState(0)
+        legacy.set_state(state)
+        return legacy
+    bits = _BIT_GENERATORS[name](0)
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def _check_positions(state: dict[str, Any]) -> None:
+    """Fail if a position is outside of its buffer: compiled code would read foreign memory there."""
+    inner = _plain(state["state"], dict)
+    for position, size in ((inner.get("pos", 0), _MT_NUMBERS), (state.get("buffer_pos", 0), _PHILOX_NUMBERS)):
+        if not 0 <= _plain(position, int) <= size:
+            raise ModelFileError(f"the position {position} of a random generator is not in 0 to {size}")
+    if "pos" in inner:
+        key = _plain(inner["key"], np.ndarray)
+        if key.shape != (_MT_NUMBERS,) or not key.any():  # of zeros, normal numbers would be drawn for ever
+            raise ModelFileError(f"a random generator needs {_MT_NUMBERS} numbers, of which at least one is not zero")
+
+
 def _plain(value: Any, kind: type) -> Any:
     """Return a value of exactly this type, or fail."""
     if type(value) is not kind:
@@ -299,4 +354,5 @@ _DECODERS: dict[str, Callable[..., Any]] = {
     "array": _decode_array,
     "strings": _decode_strings,
     "csr": _decode_csr,
+    "random": _decode_random,
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.errors import DataFileError, MissingCellError
 from mercer.io.dialect import SAMPLE, is_grouped, is_missing, number, sniff
-from mercer.io.selection import MISSING, Pick, Selection
+from mercer.io.selection import MISSING, Pick, Selection, cut
 from mercer.io.table import Table, rebatch
 from mercer.io.text import encoding_of, open_text
 
@@ -25,18 +25,37 @@ class _Plan:
     """How a text is read: its dialect, the columns to take, and the meaning of an empty cell."""
 
     def __init__(self, head: Sequence[str], where: str, selection: Selection) -> None:
-        # a first line such as `sep=;` names the separator for Excel; it is no row
-        self.skip = int(bool(head) and _SEPARATOR_LINE.fullmatch(head[0].strip()) is not None)
-        dialect = sniff(head[self.skip :], where)
+        self.skip = _lines_before(head)
+        table = head[self.skip :]
+        dialect = sniff(table, where)
         if dialect is None:
             raise DataFileError(f"{where} is empty; at least one row of numbers is needed.")
         self.where, self.dialect, self.fills = where, dialect, selection.fills
+        self.first = self.skip + (0 if dialect.names is None else _lines_of_names(table, dialect.delimiter))
         self.pick: Pick = selection.pick(where, dialect.names, dialect.numeric)
 
     def table(self, values: Any, kept: Any) -> Table:
         """Return the rows with the cells of the columns to keep."""
         width = len(self.pick.keep)
         return self.pick.table(values, np.asarray(kept, dtype=object).reshape(-1, width) if width else None)
+
+
+def _lines_before(head: Sequence[str]) -> int:
+    """Count the lines before the table: blank ones, and one such as `sep=;`, which names the separator for Excel."""
+    named = False
+    for at, line in enumerate(head):
+        separator = not named and _SEPARATOR_LINE.fullmatch(line.strip()) is not None
+        if not separator and line.strip(" \r\n"):
+            return at
+        named = named or separator
+    return len(head)
+
+
+def _lines_of_names(table: Sequence[str], delimiter: str) -> int:
+    """Count the lines that hold the names of the columns: more than one if there is a line break in quotes."""
+    reader = csv.reader(table, delimiter=delimiter, skipinitialspace=True)
+    next(reader)
+    return reader.line_num
 
 
 def file_chunks(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
@@ -84,23 +103,25 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
         raise ValueError(f"pyarrow is not asked to read {encoding}.")
     keys = [f"c{i}" for i in range(dialect.width)]
     numbers, texts = [keys[i] for i in plan.pick.take], [keys[i] for i in plan.pick.keep]
+    kinds = {keys[i]: pa.bool_() if dialect.truths[i] else pa.float64() for i in plan.pick.take}
     reader = arrow.open_csv(
         path,
         arrow.ReadOptions(
             column_names=keys,
-            skip_rows=plan.skip + (dialect.names is not None),
+            skip_rows=plan.first,
             encoding="utf8" if encoding.startswith("utf-8") else encoding,
         ),
         arrow.ParseOptions(delimiter=dialect.delimiter),
         arrow.ConvertOptions(
-            column_types={**dict.fromkeys(numbers, pa.float64()), **dict.fromkeys(texts, pa.string())},
+            column_types={**kinds, **dict.fromkeys(texts, pa.string())},
             include_columns=[*numbers, *texts],
             null_values=sorted(MISSING) if plan.fills else [],  # else an empty cell is an error to report
             decimal_point=dialect.decimal,
         ),
     )
     for batch in reader:
-        values = np.column_stack([batch.column(key).to_numpy(zero_copy_only=False) for key in numbers])
+        floats = [batch.column(key).cast(pa.float64()) for key in numbers]  # true and false become 1 and 0
+        values = np.column_stack([column.to_numpy(zero_copy_only=False) for column in floats])
         yield plan.table(values, [*zip(*(batch.column(key).to_pylist() for key in texts), strict=True)])
 
 
@@ -147,11 +168,11 @@ def _no_number(row: Sequence[str], line: int, plan: _Plan, at: int) -> float:
     missing = is_missing(row[at])
     if missing and plan.fills:
         return float("nan")
-    name = "" if plan.dialect.names is None else f" ({plan.dialect.names[at]})"
+    name = "" if plan.dialect.names is None else f" ({cut(plan.dialect.names[at])})"
     place = f"{plan.where}, line {line}, column {at + 1}{name}"
     if missing:
         raise MissingCellError(f"{place} is {'empty' if not row[at].strip() else f'missing ({row[at].strip()})'}.")
     remedy = "Correct the cell, drop the row, or leave the column out."
     if is_grouped(row[at]):
         remedy = "Write numbers without thousands separators, or leave the column out."
-    raise DataFileError(f"{place} holds {row[at]!r}, which is not a number. {remedy}")
+    raise DataFileError(f"{place} holds '{cut(row[at])}', which is not a number. {remedy}")

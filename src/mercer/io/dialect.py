@@ -3,15 +3,18 @@
 import csv
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mercer.io.selection import MISSING, distinct, shortened
+from mercer.io.selection import MISSING, cut, distinct, shortened
 
 SAMPLE = 100  # lines examined; enough to find the separator, and the columns of text and of numbers
 _SHAPE_LINES, _SHAPE_CELLS = 20, 200  # lines, and cells per line, examined for the separator; an image has more
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f])\d{3}(\1\d{3})*(\.\d+)?")  # 1,037 or 20'000.5
+_GROUPED_BEFORE_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}([.' \u00a0\u202f])\d{3}(\1\d{3})*(,\d+)?")  # 1.037 or 20'000,5
+_POINTS_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
+_TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 _YEARS = (1800, 2200)
 _WAYS = ((",", "."), (";", "."), ("\t", "."), ("|", "."), (" ", "."), (";", ","), ("\t", ","))
 
@@ -24,6 +27,7 @@ class Dialect:
     decimal: str
     names: tuple[str, ...] | None
     numeric: tuple[bool, ...]
+    truths: tuple[bool, ...] = ()  # which columns hold the words true and false only
 
     @property
     def width(self) -> int:
@@ -40,11 +44,17 @@ def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 
 def number(cell: str, decimal: str) -> float | None:
-    """Return the number in a cell, or None if there is none."""
+    """Return the number in a cell, 1 for true and 0 for false, or None if there is none.
+
+    Where a comma marks the decimals, 1.234 is none: it can be one thousand or about one.
+    """
     try:
-        return float(cell if decimal == "." else cell.replace(decimal, "."))
+        found = float(cell if decimal == "." else cell.replace(decimal, "."))
     except ValueError:
+        return _TRUTHS.get(cell.strip())
+    if "_" in cell or (decimal == "," and _points_group(cell)):
         return None
+    return found
 
 
 def is_missing(cell: str) -> bool:
@@ -53,8 +63,13 @@ def is_missing(cell: str) -> bool:
 
 
 def is_grouped(cell: str) -> bool:
-    """Tell whether a cell holds a number whose thousands are separated, such as 1,037."""
-    return _GROUPED.fullmatch(cell.strip()) is not None
+    """Tell whether a cell holds a number whose thousands are separated, such as 1,037 or 1.037,5."""
+    return any(form.fullmatch(cell.strip()) for form in (_GROUPED, _GROUPED_BEFORE_COMMA))
+
+
+def _points_group(cell: str) -> bool:
+    """Tell whether points separate the thousands of a number, if a comma marks the decimals."""
+    return "." in cell and _POINTS_GROUP.fullmatch(cell.strip()) is not None
 
 
 def sniff(lines: Sequence[str], where: str) -> Dialect | None:
@@ -69,7 +84,9 @@ def sniff(lines: Sequence[str], where: str) -> Dialect | None:
     below = [_kinds(body, i, decimal) for i in range(len(first))]
     if not (_is_header(first, [number_there for number_there, _ in below], decimal) or _is_counted(first, body)):
         kinds = [_kinds(rows, i, decimal) for i in range(len(first))]
-        return Dialect(delimiter, decimal, None, tuple(number_there or not text for number_there, text in kinds))
+        numeric = [number_there or not text for number_there, text in kinds]
+        _tell_grouped(numeric, None, rows, where)
+        return Dialect(delimiter, decimal, None, tuple(numeric), _truths(rows, len(first)))
     numeric = [
         number_there or not (text or (body and not cell.strip()))  # many exported files end with an empty column
         for cell, (number_there, text) in zip(first, below, strict=True)
@@ -81,8 +98,8 @@ def sniff(lines: Sequence[str], where: str) -> Dialect | None:
             stacklevel=2,
         )
     names = _names(first, where)
-    _tell_grouped([name for name, used in zip(names, numeric, strict=True) if not used], names, body, where)
-    return Dialect(delimiter, decimal, names, tuple(numeric))
+    _tell_grouped(numeric, names, body, where)
+    return Dialect(delimiter, decimal, names, tuple(numeric), _truths(body, len(first)))
 
 
 def _kinds(rows: Sequence[Sequence[str]], column: int, decimal: str) -> tuple[bool, bool]:
@@ -99,7 +116,7 @@ def _kinds(rows: Sequence[Sequence[str]], column: int, decimal: str) -> tuple[bo
 def _is_header(first: Sequence[str], numbers: Sequence[bool], decimal: str) -> bool:
     """Tell whether the first row holds names: words above numbers. Columns of text are not considered."""
     cells = [cell for cell, below in zip(first, numbers, strict=True) if below] or first
-    words = sum(not is_missing(cell) and number(cell, decimal) is None for cell in cells)
+    words = sum(not (is_missing(cell) or is_grouped(cell)) and number(cell, decimal) is None for cell in cells)
     # Half the cells, not one: a single word among numbers is a wrong cell to report, not a header.
     return 2 * words >= len(cells)
 
@@ -132,12 +149,27 @@ def _counting(row: Sequence[str]) -> list[int]:
     return at if all(int(row[j]) - int(row[i]) == 1 for i, j in pairwise(at)) else []
 
 
-def _tell_grouped(texts: Sequence[str], names: Sequence[str], body: Sequence[Sequence[str]], where: str) -> None:
+def _filled_cells(rows: Sequence[Sequence[str]], column: int) -> Iterator[str]:
+    """Return the cells of a column that are not missing."""
+    return (row[column] for row in rows if column < len(row) and not is_missing(row[column]))
+
+
+def _truths(rows: Sequence[Sequence[str]], width: int) -> tuple[bool, ...]:
+    """Tell which columns hold nothing but true and false."""
+    columns = (_filled_cells(rows, i) for i in range(width))
+    return tuple(
+        next(cells, "").strip() in _TRUTHS and all(cell.strip() in _TRUTHS for cell in cells) for cells in columns
+    )
+
+
+def _tell_grouped(
+    numeric: Sequence[bool], names: Sequence[str] | None, rows: Sequence[Sequence[str]], where: str
+) -> None:
     """Warn of columns that hold numbers, but are left out as text because of their thousands separators."""
-    for name in texts:
-        at = names.index(name)
-        cells = [row[at] for row in body if at < len(row) and not is_missing(row[at])]
+    for at in (i for i, used in enumerate(numeric) if not used):
+        cells = list(_filled_cells(rows, at))
         if cells and all(map(is_grouped, cells)):
+            name = f"{at} (counted from 0)" if names is None else cut(names[at])
             warnings.warn(
                 f"Column {name} of {where} holds numbers with thousands separators, such as {cells[0]}, and is taken "
                 "as text. Write them without separators to use the column.",
@@ -157,7 +189,7 @@ def _fitness(lines: Sequence[str], delimiter: str, decimal: str) -> tuple[float,
     if not rows or (decimal == "," and any(len(row) < 2 for row in rows)):
         return 0.0, False, 0.0, 0  # without another separator in every row, commas separate
     body = [cell for row in (rows[1:] or rows) for cell in row[:_SHAPE_CELLS]]
-    numeric = sum(number(cell, decimal) is not None for cell in body)
+    numeric = sum(number(cell, decimal) is not None or (decimal == "," and _points_group(cell)) for cell in body)
     separates = len(rows[0]) > 1 and delimiter != " "  # a blank can be part of a name
     even = sum(len(row) == len(rows[0]) for row in rows)
     # A cell that contains another separator, as in `m1;1,5` split at the comma, was split at the wrong places.

@@ -1,6 +1,7 @@
 """Rows from JSON lines: one list of numbers, or one object with numbers by name, per line."""
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 
 from mercer.errors import DataFileError, MissingCellError
 from mercer.io.dialect import SAMPLE
-from mercer.io.selection import Pick, Selection, distinct
+from mercer.io.selection import Pick, Selection, cut, distinct, shortened
 from mercer.io.table import Table
 from mercer.io.text import open_text
 
@@ -24,19 +25,42 @@ def json_file(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
 
 
 def json_lines(lines: Iterable[str], where: str, rows: int, selection: Selection) -> Iterator[Table]:
-    """Stream lines of JSON; the first one determines whether rows are lists or objects, and their names."""
+    """Stream lines of JSON: lists or objects, as the first one; the first lines determine the names."""
     parsed = ((i, _parse(line, i, where)) for i, line in enumerate(lines, 1) if line.strip())
-    head = list(islice(parsed, min(rows, SAMPLE)))
+    head = list(islice(parsed, SAMPLE))
     if not head:
         return
-    first = head[0][1]
-    fields = list(first) if isinstance(first, dict) else list(range(len(first)))
-    names = [str(field) for field in fields] if isinstance(first, dict) else None
+    fields = _fields([row for _, row in head])
+    names = fields if isinstance(fields[0], str) else None
     numeric = [_holds_numbers([_cell(row, field) for _, row in head]) for field in fields]
     pick = selection.pick(where, names, numeric)
     numbered = chain(head, parsed)
+    known = {*fields, *selection.exclude}
+    told = names is None or selection.columns is not None
     while piece := list(islice(numbered, rows)):
+        told = told or _tell_new(piece, known, where)
         yield _table(piece, where, fields, pick, selection.fills)
+
+
+def _fields(rows: list[Row]) -> list[Any]:
+    """Return the names of the first objects in the order of their appearance, or the positions of the first list."""
+    if not isinstance(rows[0], dict):
+        return list(range(len(rows[0])))
+    return list(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
+
+
+def _tell_new(piece: list[tuple[int, Row]], known: set[Any], where: str) -> bool:
+    """Warn of the first field that is not known, and tell whether there is one."""
+    for i, row in piece:
+        if isinstance(row, dict) and not row.keys() <= known:
+            new = shortened([name for name in row if name not in known])
+            warnings.warn(
+                f"{where}, line {i} has the field {new}, which is not in the first {SAMPLE} lines. Fields that begin "
+                "later are left out; to use one, write it in the first line, too, as null if need be.",
+                stacklevel=2,
+            )
+            return True
+    return False
 
 
 def _table(piece: list[tuple[int, Row]], where: str, fields: list[Any], pick: Pick, fills: bool) -> Table:
@@ -58,6 +82,9 @@ def _parse(line: str, number: int, where: str) -> Row:
         row = json.loads(line, object_pairs_hook=lambda pairs: _object(pairs, where if number == 1 else None))
     except json.JSONDecodeError as error:
         raise DataFileError(f"{where}, line {number} is not JSON ({error}). Correct or delete the line.") from error
+    except (ValueError, RecursionError) as error:  # Python reads no whole numbers of thousands of digits
+        what = "is nested too deeply" if isinstance(error, RecursionError) else "holds a number of too many digits"
+        raise DataFileError(f"{where}, line {number} {what}. Correct or delete the line.") from error
     if not row or not isinstance(row, list | dict):
         raise DataFileError(f"{where}, line {number} is {line.strip()[:40]}; a list or an object of numbers is needed.")
     return row
@@ -96,12 +123,16 @@ def _is_number(cell: Any) -> bool:
 def _value(row: Row, field: Any, place: str, fills: bool) -> float:
     """Return the number of a field, NaN for a missing cell where these are accepted, or say what is wrong."""
     cell = _cell(row, field)
-    if _is_number(cell):
-        return float(cell)
-    if cell is not None:
-        raise DataFileError(
-            f"{place}, field {field!r} holds {cell!r}, which is not a number. Correct or delete the line."
-        )
-    if not fills:
-        raise MissingCellError(f"{place}, field {field!r} is missing.")
-    return float("nan")
+    if cell is None and fills:
+        return float("nan")
+    name = f"'{cut(field)}'" if isinstance(field, str) else field
+    if cell is None:
+        raise MissingCellError(f"{place}, field {name} is missing.")
+    try:
+        if _is_number(cell):
+            return float(cell)
+        problem = "not a number"
+    except OverflowError:  # a whole number of hundreds of digits
+        problem = "too large a number"
+    shown = f"'{cut(cell)}'" if isinstance(cell, str) else cut(repr(cell))
+    raise DataFileError(f"{place}, field {name} holds {shown}, which is {problem}. Correct or delete the line.")

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import IO
@@ -14,6 +16,7 @@ from mercer.io.table import Table
 from mercer.io.text import GZIP, Rewound, decoded, encoding
 
 _LOOK = 4096  # bytes of text that tell the encoding
+_NAME_IN_BRACKETS = re.compile(r"\[[^\[\],;|\t]*\]\s*([,;|\t]|$)")
 
 
 def standard_input(where: str, rows: int, selection: Selection) -> Iterator[Table]:
@@ -33,10 +36,23 @@ def standard_input(where: str, rows: int, selection: Selection) -> Iterator[Tabl
 def _text(start: bytes, stream: IO[bytes], where: str, rows: int, selection: Selection) -> Iterator[Table]:
     """Stream JSON lines or separated text."""
     start += stream.readline(_LOOK)
-    lines = decoded(_rewound(start, stream), encoding(start))
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+    name = encoding(start)
+    lines = decoded(_rewound(start, stream), name)
+    if _is_json(start.decode(name, errors="replace")):
         return json_lines(lines, where, rows, selection)
     return line_chunks(lines, where, rows, selection)
+
+
+def _is_json(start: str) -> bool:
+    """Tell whether the first line is meant as JSON; names of columns such as [a],[b] are not."""
+    line = start.strip().partition("\n")[0].rstrip()
+    if not line.startswith(("[", "{")):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return _NAME_IN_BRACKETS.match(line) is None
+    return True
 
 
 def _rewound(start: bytes, stream: IO[bytes]) -> IO[bytes]:

@@ -132,9 +132,7 @@ def _open(where: str, rows: int, selection: Selection) -> Iterator[Table]:
         return standard_input(_shown(where), rows, selection)
     file, key = _split_key(where)
     path = Path(file)
-    kind = path.suffix.lower()
-    if kind == ".gz" and Path(path.stem).suffix.lower() in _TEXTS:
-        kind = Path(path.stem).suffix.lower()
+    kind = _kind(path)
     if kind not in SUFFIXES:
         raise DataFileError(
             f"{where} has the suffix {path.suffix!r}, which is not known. "
@@ -146,6 +144,22 @@ def _open(where: str, rows: int, selection: Selection) -> Iterator[Table]:
     if key is not None:
         return npy.tables(npy.archived_rows(path, key, rows), where, selection)
     return SUFFIXES[kind](path, rows, selection)
+
+
+def file_of(where: str) -> Path:
+    """Return the path of the file of a source, without the name of an array within."""
+    return Path(_split_key(where)[0])
+
+
+def holds_rows(path: Path) -> bool:
+    """Tell whether a file of this name is taken for one of rows."""
+    return _kind(path) in SUFFIXES
+
+
+def _kind(path: Path) -> str:
+    """Return the suffix that determines the format; for compressed text, the one before .gz."""
+    kind, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
+    return inner if kind == ".gz" and inner in _TEXTS else kind
 
 
 def _split_key(where: str) -> tuple[str, str | None]:

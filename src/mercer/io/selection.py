@@ -16,6 +16,10 @@ MISSING = frozenset(
 """Cells that mean that the value is not known."""
 
 
+_SHOWN = 12  # names in a message
+_LETTERS = 60  # of a name or cell that a message shows
+
+
 @dataclass(frozen=True)
 class Pick:
     """Positions of the columns to read as numbers and of those to keep, with their names."""
@@ -66,6 +70,7 @@ class Selection:
             left_out = [i for i in rest if not numeric[i]]
             take = [i for i in rest if numeric[i]]
         else:
+            self._check_apart(where, [own[i] for i in apart])
             take = positions(where, [own[i] if i not in apart else "" for i in range(len(own))], self.columns)
         if not take:
             raise DataFileError(
@@ -75,6 +80,17 @@ class Selection:
         columns, kept_names, others = (tuple(own[i] for i in some) for some in (take, keep, left_out))
         return Pick(tuple(take), tuple(keep), None if names is None else columns, kept_names, others, columns)
 
+    def _check_apart(self, where: str, apart: Sequence[str]) -> None:
+        """Fail for columns that are to be taken, and kept as text or left out, too."""
+        both = [name for name in self.columns or () if name in apart]
+        if both:
+            kind = "columns of the model" if len(both) > 1 else "a column of the model"
+            role = kind if self.by_position else "among --columns"
+            raise DataFileError(
+                f"{where}: {_quoted(both)} {'are' if len(both) > 1 else 'is'} {role}, so leave "
+                f"{'them' if len(both) > 1 else 'it'} out of --id, --time or --exclude."
+            )
+
 
 def positions(where: str, names: Sequence[str], columns: Iterable[str]) -> list[int]:
     """Find the wanted columns among the names of a file."""
@@ -82,7 +98,7 @@ def positions(where: str, names: Sequence[str], columns: Iterable[str]) -> list[
     missing = [column for column in columns if column not in known]
     if missing:
         raise DataFileError(
-            f"{where} has no column {', '.join(map(repr, missing))}; it has {shortened([n for n in names if n])}. "
+            f"{where} has no column {_quoted(missing)}; it has {shortened([n for n in names if n])}. "
             "Add what is missing or name other columns."
         )
     return [known[column] for column in columns]
@@ -107,10 +123,23 @@ def distinct(names: Sequence[str], where: str | None = None) -> tuple[str, ...]:
     return tuple(result)
 
 
-def shortened(names: Sequence[str], most: int = 12) -> str:
-    """List names; only the first ones of many."""
-    shown = ", ".join(names[:most])
+def shortened(names: Sequence[str], most: int = _SHOWN) -> str:
+    """List names; only the first ones of many, and only the first letters of long ones."""
+    shown = ", ".join(map(cut, names[:most]))
     return f"{shown}, ... ({len(names)} in all)" if len(names) > most else shown
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """List names in quotes; only the first ones of many."""
+    shown = ", ".join(f"'{cut(name)}'" for name in names[:_SHOWN])
+    return f"{shown}, ..." if len(names) > _SHOWN else shown
+
+
+def cut(text: str) -> str:
+    """Return a text of a file as a message shows it: on one line, and only the first letters of a long one."""
+    start = text[:_LETTERS]
+    shown = start if start.isprintable() else repr(start)[1:-1]
+    return f"{shown}..." if len(text) > _LETTERS else shown
 
 
 def settled(table: Table, where: str, missing: str) -> Table:

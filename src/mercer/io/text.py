@@ -1,5 +1,6 @@
 """Text of files and pipes: compressed or not, in UTF-8, UTF-16 or the encoding of Western Windows."""
 
+import codecs
 import gzip
 import io
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -8,6 +9,7 @@ from typing import IO, Any, TextIO
 
 GZIP = b"\x1f\x8b"
 _LOOK = 65_536  # bytes that tell the encoding
+_WESTERN = "mercer.western"  # what is done with bytes that are not of the encoding
 
 
 class Rewound(io.RawIOBase):
@@ -45,8 +47,22 @@ def encoding_of(path: Path) -> str:
 
 
 def decoded(stream: IO[bytes], name: str) -> TextIO:
-    """Read a stream as text. Letters that the encoding does not have can occur only in names and texts."""
-    return io.TextIOWrapper(stream, encoding=name, errors="replace")
+    """Read a stream as text. Bytes that the encoding does not have, wherever they begin, are of Western Windows."""
+    return io.TextIOWrapper(stream, encoding=name, errors="replace" if name.startswith("utf-16") else _WESTERN)
+
+
+def _as_western(error: UnicodeError) -> tuple[str, int]:
+    """Read bytes that cannot be decoded as letters of Western Windows, so that different texts stay different."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    try:
+        return wrong.decode("cp1252"), error.end
+    except UnicodeDecodeError:  # five bytes have no letter there
+        return wrong.decode("latin-1"), error.end
+
+
+codecs.register_error(_WESTERN, _as_western)
 
 
 def encoding(start: bytes) -> str:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
+from mercer.arrays import Array, IntArray, Points, distinct_rows, is_sparse, n_rows
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.greedy_kpca import greedy_rows
@@ -43,34 +43,16 @@ def select_landmarks(
     """
     require_rows(kernel)
     if n_rows(X) <= count:
-        return X[_distinct(X)]
+        return X[distinct_rows(X)]
     if selection == "auto":
         selection = "kmeans" if isinstance(kernel, RBF) and not is_sparse(X) else "rpcholesky"
     return _RULES[selection](kernel, X, count, rng)
 
 
-def _distinct(X: Points) -> IntArray:
-    """Return the first position of each different row, in order."""
-    rows = _stored_rows(X) if is_sparse(X) else [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 is 0.0
-    first: dict[bytes, int] = {}
-    for i, row in enumerate(rows):
-        first.setdefault(row, i)
-    return np.fromiter(first.values(), np.intp, len(first))
-
-
-def _stored_rows(X: Points) -> list[bytes]:
-    """Return the stored entries of each sparse row as bytes, without zeros."""
-    X = X.copy()
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    ranges = [slice(*X.indptr[i : i + 2]) for i in range(n_rows(X))]
-    return [X.indices[rows].tobytes() + b"|" + X.data[rows].tobytes() for rows in ranges]
-
-
 def _uniform(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -> Points:
     """Return different rows drawn at random."""
     drawn = rng.permutation(n_rows(X))[: _DRAWS_EACH * count]
-    return X[drawn[_distinct(X[drawn])[:count]]]
+    return X[drawn[distinct_rows(X[drawn])[:count]]]
 
 
 def _sample(X: Points, most: int, rng: np.random.RandomState) -> Points:
@@ -86,14 +68,14 @@ def _kmeans(kernel: Kernel, X: Points, count: int, rng: np.random.RandomState) -
     from sklearn.cluster import KMeans  # its import is slow
 
     sample = _sample(X, max(_KMEANS_ROWS, _KMEANS_ROWS_EACH * count), rng)
-    distinct = _distinct(sample)
+    distinct = distinct_rows(sample)
     if len(distinct) <= count:
         return sample[distinct]
     model = KMeans(count, n_init=1, max_iter=_KMEANS_ITERATIONS, random_state=rng)
     with one_blas_thread(), warnings.catch_warnings():  # its many small products are 8 times slower in threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # where centres coincide; repeats are dropped
         centres = model.fit(sample.astype(np.float64)).cluster_centers_  # in float32 its distances lose digits
-    return centres[_distinct(centres)]
+    return centres[distinct_rows(centres)]
 
 
 # -- randomly pivoted Cholesky ---------------------------------------------------------------------

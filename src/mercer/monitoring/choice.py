@@ -69,7 +69,8 @@ def choose(
     linear = held.judged(Candidate(None), X.shape[1])
     tried = {Candidate(None): (linear.counts, linear.found(rate))}
     most = int(linear.independent / ROWS_PER_COMPONENT)
-    for width in WIDTHS if most >= LEAST_COUNT else ():
+    # of one column ten components of a Gaussian kernel leave nearly nothing, which varies too much for limits that hold
+    for width in WIDTHS if most >= LEAST_COUNT and X.shape[1] > 1 else ():
         judged = held.judged(Candidate(width * median, width), most)
         tried[Candidate(width * median, width)] = judged.counts, judged.found(rate)
     return _best(tried)

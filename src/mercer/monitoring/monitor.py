@@ -26,6 +26,7 @@ from mercer.monitoring.reference import Rows, Told
 from mercer.monitoring.sensors import Sensors
 from mercer.monitoring.times import starts_of, times_of, typical_step
 from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared, require_rows
+from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.folds import gap_of
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
@@ -275,6 +276,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         if len(training.rows) < len(table):
             text = f"{missing_in_words(table, self._names())} and are left out."
             warnings.warn(text, UserWarning, stacklevel=user_level())
+        if self.standardize:
+            warn_of_dominating_rows(table, self, "Leave these rows out, or replace wrong values by NaN.")
         recent = training.last(self._window(len(training.rows)))
         self.drifting_ = self._drifting(recent.rows)
         rows = recent.rows[:, self._kept]

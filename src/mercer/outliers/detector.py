@@ -18,6 +18,7 @@ from mercer.events import Channel, Observer
 from mercer.outliers import silence
 from mercer.outliers.calibration import alarm_level, allowed_count
 from mercer.outliers.contributions import contributions
+from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.fitting import FittedModels, Fitting
 from mercer.outliers.folds import contiguous_folds, gap_of
 from mercer.outliers.scores import score_model
@@ -215,6 +216,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             If the scores of neighbouring rows are clearly more alike than those of rows 10 to 20 apart, as in a time
             series: alarms on further rows of the series will be more frequent than `alpha`. A table that is sorted by
             class raises no warning. There is no such warning with calibration="blocked" or with `contamination`.
+        UserWarning
+            If a single row holds nearly all variation of a column, which then hardly counts.
         """
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")
@@ -222,6 +225,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         channel = Channel((*self.observers, *progress_observers(self.verbose)))
         rng = generator(self.random_state)
         settings = self._settings(X, rng, channel)
+        if settings.standardize and not settings.trim:
+            warn_of_dominating_rows(X, self, "Leave these rows out if they are wrong, or pass trim=0.05.")
         found = self._models(X, settings, rng, channel)
         self._adopt(found, settings.explained, len(X))
         if self.contamination is not None:
@@ -233,12 +238,15 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     def _adopt(self, found: FittedModels, explained: float, n: int) -> None:
         """Take over models of n rows."""
         self._scaling, self.estimator_, self._explained = found.scaling, found.estimator, explained
-        self._judges, self.calibration_ = found.judges, found.calibration
+        self._judges, self.calibration_, self._known = found.judges, found.calibration, found.known
         self.n_samples_seen_ = n
         self.offset_ = -alarm_level(self._level, self.calibration_.n)
 
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
         """Fit the detector and return -1 for training rows that raise an alarm and +1 for the others.
+
+        A training row is judged by the model that was not fitted to it, here and in all other methods; a row that
+        occurs more than once is judged like a new one.
 
         Parameters
         ----------
@@ -342,8 +350,9 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     # -- scoring -------------------------------------------------------------------------------------------------
 
     def _each(self, X: Array) -> Array:
-        """Return T2 and SPE by every model, (models, rows, 2)."""
-        return self._judges(X)
+        """Return T2 and SPE by every model, (models, n, 2); of training rows, by models that have not learned them."""
+        each = self._judges(X)
+        return each if self._known is None else self._known.in_place_of(each, X)
 
     def _score(self, X: Array) -> Array:
         return -self.calibration_.surprise(self._each(X))

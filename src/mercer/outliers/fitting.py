@@ -12,11 +12,14 @@ from mercer.engine.scaling import Scaling
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
+from mercer.outliers.known_rows import KnownRows
 from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import score_model, score_part
 from mercer.outliers.trimming import trimmed
 
 _STAGE = "models fitted"
+_MANY_COMPONENTS = 16
+_ROWS_PER_COLUMN = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,7 @@ class FittedModels:
     judges: Panel
     calibration: Calibration
     held: IntArray  # the rows of the scores in `calibration`
+    known: KnownRows | None = None  # training rows with their scores by models that were not fitted to them
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +50,16 @@ class Fitting:
         scaling = Scaling.of(X[reference], self.standardize)
         rows = scaling(X)
         estimator = self.make(rows)
+        more = [reference] if _learns_rows_by_heart(estimator, rows, len(reference)) else []
         with _watched(estimator, self.channel):
-            parts = estimator._fit_with_parts(rows, held, reference)
+            parts = estimator._fit_with_parts(rows, [*held, *more], reference)
             models = [score_part(part, self.explained) for part in parts]
         self._tell(len(held) + 1, len(held) + 1)
+        scores = [scores for _, scores in models]
+        known = KnownRows.of(X, np.concatenate([*held, *more]), np.vstack(scores))
+        del models[len(held) :], scores[len(held) :]
         judges = [Judge(scaling, model) for model, _ in models]
-        return self._found(scaling, estimator, judges, [scores for _, scores in models], held)
+        return self._found(scaling, estimator, judges, scores, held, known)
 
     def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
         """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
@@ -65,13 +73,21 @@ class Fitting:
             judges.append(self._judge(X[learned]))
             scores.append(judges[-1](X[held]))
             self._tell(len(judges) + 1, len(parts) + 1)
-        return self._found(scaling, estimator, judges, scores, [held for held, _ in parts])
+        held_rows = [held for held, _ in parts]
+        known = KnownRows.of(X, np.concatenate(held_rows), np.vstack(scores))
+        return self._found(scaling, estimator, judges, scores, held_rows, known)
 
     def _found(
-        self, scaling: Scaling, estimator: Any, judges: list[Judge], scores: list[Array], held: Sequence[IntArray]
+        self,
+        scaling: Scaling,
+        estimator: Any,
+        judges: list[Judge],
+        scores: list[Array],
+        held: Sequence[IntArray],
+        known: KnownRows,
     ) -> FittedModels:
         calibration = Calibration(tuple(scores), self.statistic)
-        return FittedModels(scaling, estimator, Panel(judges), calibration, np.concatenate(held))
+        return FittedModels(scaling, estimator, Panel(judges), calibration, np.concatenate(held), known)
 
     def _judge(self, X: Array) -> Judge:
         """Return a model of T2 and SPE, fitted to these rows, scaling included."""
@@ -91,6 +107,15 @@ class Fitting:
 
     def _tell(self, done: int, total: int) -> None:
         self.channel.emit(_STAGE, done, total)
+
+
+def _learns_rows_by_heart(estimator: Any, rows: Array, n_reference: int) -> bool:
+    """Tell whether scores of the reference rows, which all models learn, need a model without them.
+
+    With few components and more rows than columns a row hardly changes the model that has learned it.
+    """
+    (n, d), r = rows.shape, estimator.n_components
+    return n_reference < n and (r is None or not 1 <= r < _MANY_COMPONENTS or d * _ROWS_PER_COLUMN > n)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from mercer.expansion.part_model import PartModel
 from mercer.kernels.distance import RBF, Laplacian
 
 _ABSENT = 1e-12  # share of the largest variance; components with less are not used
+_ROUNDING = 1e-13  # share of squared distances from the mean below which SPE is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,9 @@ class ScoreModel:
     def spe(self, scores: Array, norms: Array) -> Array:
         """Return k'(x, x) - |y|^2, with y in an orthonormal basis [Hoffmann 2007]."""
         explained: Array = np.einsum("ij,ij->i", scores @ self.expansion.gram_inverse, scores)
-        return np.maximum(norms - explained, 0.0)
+        left, usual = norms - explained, (self.expansion.trace or 0.0) / max(self.expansion.n_seen, 1)
+        # rounding errors must not be compared with each other
+        return np.where(left > _ROUNDING * (norms + usual), left, 0.0)
 
     def half_slopes(self, scores: Array, noise: float) -> tuple[Array, float]:
         """Return half of the gradient of T2 + SPE / noise by the scores, (n, r), and the factor of k'(x, x) in it."""

@@ -6,6 +6,7 @@ from typing import Any
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.outliers.calibration import Calibration
+from mercer.outliers.known_rows import KnownRows
 from mercer.outliers.panel import Judge, Panel
 from mercer.outliers.scores import ScoreModel
 
@@ -26,6 +27,8 @@ def as_state(detector: Any) -> dict[str, Any]:
         for judge in panel
     ]
     state["folds"] = list(detector.calibration_.folds)
+    if detector._known is not None:
+        state["known"] = detector._known.state()
     return state
 
 
@@ -39,6 +42,7 @@ def from_state(detector: Any, state: dict[str, Any]) -> None:
     judges = [Judge(Scaling(*judge[:2]), ScoreModel(*judge[2:])) for judge in state["judges"]]
     detector._judges = Panel(_sharing(judges, state["points"]) if "points" in state else judges)
     detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic)
+    detector._known = KnownRows.from_state(state["known"]) if "known" in state else None
 
 
 def _of_scaling(scaling: Scaling) -> list[Array]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.plots.canvas import ACCENT, INK, PALE, canvas, plain_axes
 
@@ -66,7 +67,9 @@ def scores(
         axes.scatter(*projected.T, s=8, alpha=0.7, color=ACCENT, linewidths=0)
         return figure
     labels = np.asarray(y)
-    classes = np.unique(labels)
+    if labels.shape != (len(projected),):
+        raise ValueError(f"y needs one value for each of the {len(projected)} rows of X; its shape is {labels.shape}.")
+    classes = np.unique(labels[labels == labels])
     if len(classes) <= _MOST_CLASSES:
         _by_class(axes, projected, labels, classes)
     else:
@@ -136,8 +139,12 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     >>> figure.axes[0].get_xlabel()
     'component'
     """
-    figure = canvas(figure, 5, 3)
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
     shares = np.asarray(estimator.explained_variance_ratio_)
+    if len(shares) == 0:
+        raise ValueError("The model has no components, because its training rows are all equal; nothing can be drawn.")
+    figure = canvas(figure, 5, 3)
     sums = np.cumsum(shares)
     count = "1 component holds" if len(shares) == 1 else f"{len(shares)} components hold"
     title = f"{count} {sums[-1]:.0%} of the variance"

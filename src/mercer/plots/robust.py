@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.plots.canvas import ACCENT, INK, canvas, plain_axes
@@ -60,6 +61,9 @@ def sample_weights(
     >>> figure.axes[0].get_xlabel()
     'row'
     """
+    if hasattr(model, "fit") and not hasattr(model, "weights_"):
+        check_is_fitted(model)
+        raise TypeError(f"{type(model).__name__} has no weights of rows. RobustKernelPCA and R1KernelPCA have them.")
     weights = np.asarray(getattr(model, "weights_", model), np.float64).ravel()
     bad = _marked(contaminated, len(weights))
     axes = plain_axes(canvas(figure, 7, 3.2), _title(weights, bad), "row", r"weight $\dot\psi(z)$")

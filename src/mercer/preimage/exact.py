@@ -24,7 +24,7 @@ def exact(expansion: Expansion, scores: Array, anchors: Anchors) -> Array:
     if not has_features(kernel):
         raise ValueError(
             f"kernel={kernel.name!r} has no explicit feature map, so there is no exact pre-image. "
-            "It exists for 'linear' and 'wavelet'; use method='auto' otherwise."
+            "It exists for 'linear' and 'wavelet'; use preimage='auto' otherwise."
         )
     features = kernel.features(expansion.points)  # type: ignore[attr-defined]
     mapped = components(expansion, scores) @ np.asarray(expansion.coef @ features)

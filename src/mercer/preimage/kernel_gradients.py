@@ -15,7 +15,7 @@ ValueAndGradient = tuple[Array, Array]  # (q,) and (q, d)
 
 def _no_gradient(kernel: Kernel) -> ValueError:
     return ValueError(
-        f"method='gradient' needs a smooth kernel ('linear', 'poly', 'rbf', 'sigmoid', 'cosine'); "
+        f"preimage='gradient' needs a smooth kernel ('linear', 'poly', 'rbf', 'sigmoid', 'cosine'); "
         f"this model has kernel={kernel.name!r}. Use 'auto' or 'ridge', which work for any kernel."
     )
 

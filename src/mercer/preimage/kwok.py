@@ -29,7 +29,7 @@ def input_distances(kernel: Kernel, squared: Array, own: Array, target: Array) -
     `squared` is |phi(x_j) - P|^2 and `own` k(x_j, x_j), both (q, k); `target` is |P|^2, (q, 1).
     """
     raise ValueError(
-        f"method='kwok' needs kernel='rbf', 'linear' or 'poly'; this model has kernel={kernel.name!r}. "
+        f"preimage='kwok' needs kernel='rbf', 'linear' or 'poly'; this model has kernel={kernel.name!r}. "
         "Use 'auto', 'gradient' (smooth kernels) or 'ridge' (any)."
     )
 
@@ -56,7 +56,7 @@ def _(kernel: Polynomial, squared: Array, own: Array, target: Array) -> Array:
 
 def _check_gamma(gamma: float) -> None:
     if gamma <= 0:
-        raise ValueError(f"method='kwok' needs gamma > 0; with gamma={gamma:g} the kernel ignores distances.")
+        raise ValueError(f"preimage='kwok' needs gamma > 0; with gamma={gamma:g} the kernel ignores distances.")
 
 
 def _root(values: Array, degree: float) -> Array:
@@ -72,8 +72,8 @@ def _check_invertible(kernel: Kernel, anchors: Anchors) -> None:
     stored = anchors.points.data if is_sparse(anchors.points) else anchors.points
     if kernel.coef0 < 0 or (stored.size and stored.min() < 0):
         raise ValueError(
-            f"method='kwok' inverts a polynomial kernel of even degree ({kernel.degree:g}) only where coef0 "
-            "and all features are non-negative. Use method='gradient', or an odd degree."
+            f"preimage='kwok' inverts a polynomial kernel of even degree ({kernel.degree:g}) only where coef0 "
+            "and all features are non-negative. Use preimage='gradient', or an odd degree."
         )
 
 

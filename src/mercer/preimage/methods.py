@@ -73,11 +73,7 @@ def find_preimages(
     """
     if method not in METHODS:
         raise ValueError(f"Unknown pre-image method {method!r}; there are {', '.join(map(repr, METHODS))}.")
-    if isinstance(expansion.kernel, Precomputed):
-        raise ValueError(
-            "With kernel='precomputed' the rows behind the kernel values are not known, so there are no "
-            "pre-images. Pass the data and the kernel itself instead of the kernel matrix."
-        )
+    require_points(expansion.kernel)
     if method == "auto":
         method = automatic_method(expansion.kernel)
         if method == "ridge":
@@ -87,6 +83,15 @@ def find_preimages(
         return np.empty((0, anchors.points.shape[1]), dtype)
     found = _METHODS[method](expansion, scores, anchors, **options)
     return in_domain(expansion.kernel, found).astype(dtype, copy=False)
+
+
+def require_points(kernel: Kernel) -> None:
+    """Fail for a precomputed kernel, which has no rows that could be found."""
+    if isinstance(kernel, Precomputed):
+        raise ValueError(
+            "With kernel='precomputed' the rows behind the kernel values are not known, so there are no "
+            "pre-images. Pass the data and the kernel itself instead of the kernel matrix."
+        )
 
 
 def in_domain(kernel: Kernel, found: Array) -> Array:

@@ -58,7 +58,7 @@ def mika(
     kernel = expansion.kernel
     if not isinstance(kernel, RBF):
         raise ValueError(
-            f"method='mika' needs kernel='rbf'; this model has kernel={kernel.name!r}. "
+            f"preimage='mika' needs kernel='rbf'; this model has kernel={kernel.name!r}. "
             "Use 'auto', 'gradient' (smooth kernels) or 'ridge' (any)."
         )
     origin = kernel.origin(expansion.points)

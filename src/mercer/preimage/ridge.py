@@ -30,7 +30,7 @@ class RidgeMap:
         if is_sparse(X):
             raise ValueError(
                 "Pre-images by ridge regression need dense rows, and the training data are sparse. "
-                "Use method='auto', 'mika' (kernel='rbf') or 'exact' (kernel='linear'), or call X.toarray()."
+                "Call X.toarray(), or use kernel='rbf' or 'linear' with preimage='auto'."
             )
         return cls(train_scores, _solve(train_scores, X, kernel, alpha), kernel)
 

@@ -52,11 +52,11 @@ def _outliers(contaminated: bool | None) -> Purpose:
 
 _CELLS = "share of the variation of hidden cells that is predicted"
 _FEATURES = Trust((0.25, 1.0), ("variance", False))
-_RECONSTRUCTION = Purpose(Grid(), judge_by_cells, partial(kernel_pca, preimage="auto"), _CELLS)
+_MODEL = partial(kernel_pca, preimage="auto")
 
 PURPOSES: dict[str, Purpose] = {
-    "reconstruction": _RECONSTRUCTION,
-    "denoising": _RECONSTRUCTION,
+    "reconstruction": Purpose(Grid(), judge_by_cells, _MODEL, _CELLS),
+    "denoising": Purpose(Grid(), partial(judge_by_cells, must_change=True), _MODEL, _CELLS),
     "features": Purpose(
         Grid(widths=(1.0, 0.25, 4.0), scalings=("variance", False)),
         partial(judge_by_cells, trust=_FEATURES),

@@ -14,25 +14,37 @@ from mercer.arrays import Array
 
 _AHEAD = 86_400.0  # seconds that a clock may be ahead of ours
 _BACK = 100  # the late row with this number, one after the other, shows that the clock was set back: it is taken
+_SHOWN = 40  # characters of an example
 _UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))  # numbers this large are in nano-, micro- and milliseconds
 
 
 class Clock:
-    """Gives every row a time, leaves out rows that are late or came twice, and remembers the last row."""
+    """Gives every row a time, leaves out rows that are late or came twice, and remembers the last row.
+
+    A row whose time cannot be read does not move the clock: it has the time of the row before it, plus what has passed
+    since that came. Where no row has had a time yet, it has that of the next one, or of its arrival.
+    """
 
     def __init__(self) -> None:
-        self.last = -math.inf
-        self.row: list[float] | None = None
+        self.last = -math.inf  # the largest time that was read
+        self.shown = -math.inf  # the last time that a row was given
+        self.row: list[float] | None = None  # the last one whose time was read
         self.late = 0  # rows one after the other
+        self.unreadable: str | None = None  # a time that could not be read, as an example
+        self._ahead: float | None = None  # seconds from our clock to that of the rows, as known in this process
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered, as plain JSON."""
         row = None if self.row is None else [None if math.isnan(value) else value for value in self.row]
-        return {"last": None if math.isinf(self.last) else self.last, "row": row, "late": self.late}
+        return {"last": _finite(self.last), "shown": _finite(self.shown), "row": row, "late": self.late}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Remember what was saved."""
-        self.last = -math.inf if state["last"] is None else float(state["last"])
+        last = -math.inf if state["last"] is None else float(state["last"])
+        if "shown" in state:
+            self.last, self.shown = last, -math.inf if state["shown"] is None else float(state["shown"])
+        else:  # of a version that did not tell times that were read from times of arrival
+            self.last, self.shown = -math.inf, last
         row, self.late = state["row"], int(state["late"])
         self.row = None if row is None else [math.nan if value is None else float(value) for value in row]
 
@@ -55,25 +67,34 @@ class Clock:
         self, read: Array, table: Array, received: float, counts: Counter[str]
     ) -> tuple[npt.NDArray[np.bool_], Array]:
         """Return which of the rows before the clock was set back are kept, and their times; forget the clock there."""
+        self._begin(read, counts)
         timed = ~np.isnan(read)
-        read = np.where(timed, read, max(received, self.last))
         late = timed & (read < self._before(read))
-        in_turn = self._late_in_turn(late)
+        in_turn = self._late_in_turn(late, timed)
         back = np.flatnonzero(in_turn >= _BACK)
         if len(back):
             end = int(back[0])
             read, table, late, timed = read[:end], table[:end], late[:end], timed[:end]
-        kept, stamps = self._taken(read, table, late, timed, counts)
+        kept, stamps = self._taken(read, table, late, timed, received, counts)
         self.late = int(in_turn[-1])
         if len(back):
             counts["clock_set_back"] += 1
-            self.last, self.row, self.late = -math.inf, None, 0
+            self.last, self.shown, self.row, self.late = -math.inf, -math.inf, None, 0
         return kept, stamps
 
-    def _late_in_turn(self, late: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        """Return how many rows one after the other were late up to each row, (n,)."""
-        number = np.arange(1, len(late) + 1)
-        return np.where(late, number - np.maximum.accumulate(np.where(late, -self.late, number)), 0)
+    def _begin(self, read: Array, counts: Counter[str]) -> None:
+        """Let the clock of the rows begin with the first time that is read, though some came before it."""
+        if math.isinf(self.last):
+            first = read[~np.isnan(read)][:1]
+            if len(first) and first[0] < self.shown:
+                counts["clock_set_back"] += 1
+                self.shown = -math.inf
+
+    def _late_in_turn(self, late: npt.NDArray[np.bool_], timed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return how many rows one after the other were late up to each row, (n,); those without a time are skipped."""
+        number = np.cumsum(timed)
+        on_time = timed & ~late
+        return number - np.maximum.accumulate(np.where(on_time, number, -self.late))
 
     def _taken(
         self,
@@ -81,20 +102,36 @@ class Clock:
         table: Array,
         late: npt.NDArray[np.bool_],
         timed: npt.NDArray[np.bool_],
+        received: float,
         counts: Counter[str],
     ) -> tuple[npt.NDArray[np.bool_], Array]:
         """Return which rows are neither late nor there twice, and their times; remember the last one."""
-        twice = self._twice(read, table, ~late & timed)
+        fit = timed & ~late
+        twice = self._twice(read, table, fit)
         counts["late"] += int(late.sum())
         counts["duplicate"] += int(twice.sum())
         kept = ~late & ~twice
-        if kept.any():
-            self.last, self.row = max(self.last, float(read[kept].max())), table[np.flatnonzero(kept)[-1]].tolist()
-        return kept, np.maximum.accumulate(read[kept])
+        stamps = self._stamps(read, fit, received)[kept]
+        if len(stamps):
+            self.shown = float(stamps[-1])
+        if fit.any():
+            last = np.flatnonzero(fit)[-1]
+            self.last, self.row = float(read[last]), table[last].tolist()
+            self._ahead = self.last - received
+        return kept, stamps
+
+    def _stamps(self, read: Array, fit: npt.NDArray[np.bool_], received: float) -> Array:
+        """Return the times of rows, (n,), where those of the rows that fit were read."""
+        begin = received
+        if not math.isinf(self.last):
+            begin = self.last if self._ahead is None else max(self.last, received + self._ahead)
+        first = read[fit][:1]
+        begin = min(begin, *first) if len(first) else begin
+        return np.maximum.accumulate(np.maximum(np.where(fit, read, begin), self.shown))
 
     def _before(self, read: Array) -> Array:
         """Return the largest time before each row."""
-        return np.maximum.accumulate(np.concatenate([[self.last], read]))[:-1]
+        return np.fmax.accumulate(np.concatenate([[self.last], read]))[:-1]
 
     def _twice(self, read: Array, table: Array, fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Return the rows that have time and values of the row before them."""
@@ -115,8 +152,13 @@ class Clock:
         found = seconds_of(value)
         if found is None or not 0.0 <= found <= max(received, time.time()) + _AHEAD:
             counts["bad_time"] += 1
+            self.unreadable = str(value)[:_SHOWN]
             return math.nan
         return found
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isinf(value) else value
 
 
 def seconds_of(value: Any) -> float | None:
@@ -124,14 +166,15 @@ def seconds_of(value: Any) -> float | None:
     try:
         number = float(value)
     except (ValueError, TypeError, OverflowError):
-        return _of_text(value)
+        return seconds_of_text(value)
     for least, unit in _UNITS:
         if abs(number) >= least:
             return number * unit
     return number if math.isfinite(number) else None
 
 
-def _of_text(value: Any) -> float | None:
+def seconds_of_text(value: Any) -> float | None:
+    """Return Unix seconds from a text such as 2024-05-31T12:30:00; None if it is no such text."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     try:
         found = datetime.fromisoformat(text.strip())

@@ -12,15 +12,23 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.watch.clock import Clock
+from mercer.watch.headers import (
+    MAX_COLUMNS,
+    MISSING,
+    NAME,
+    TIME_NAMES,
+    are_names,
+    are_names_again,
+    is_number,
+    kind_of,
+    made_names,
+    names_in,
+    separator_of,
+)
 from mercer.watch.sources.base import MAX_LINE, Batch, Item
 
-MAX_COLUMNS = 1024
 LARGEST = 1e100  # squares of larger numbers, in small units, do not fit into floating point
-TIME_NAMES = ("time", "timestamp", "ts", "datetime", "date")
-_NAME = 120  # characters of a column's name that are kept
 _MOST_UNKNOWN = 1000  # names
-_SEPARATORS = (",", ";", "\t", "|")
-_MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 
 Cells = Sequence[Any]
 
@@ -50,7 +58,7 @@ class _Plan:
 
     @classmethod
     def of(cls, header: Sequence[str], columns: Sequence[str], time: str | None) -> "_Plan":
-        at = {name: i for i, name in reversed(list(enumerate(header)))}  # of equal names the first counts
+        at = {name: i for i, name in reversed(list(enumerate(header)))}
         places = tuple(at.get(name) for name in columns)
         known = [place for place in places if place is not None]
         pick = itemgetter(*known) if len(known) == len(columns) > 1 else None
@@ -75,6 +83,8 @@ class RowReader:
         self._known = set(self.columns)
         self._plan: _Plan | None = None
         self._fresh = True
+        self._pending: list[str] | None = None  # a line that may name the columns anew: the next one tells
+        self._time_came = False  # the column of times
 
     # -- what is saved ---------------------------------------------------------------------------------------------
 
@@ -83,12 +93,16 @@ class RowReader:
         return {
             "columns": self.columns, "fixed": self.fixed, "time": self.time_name, "header": self.header,
             "separator": self.separator, "fresh": self._fresh, "ignored": sorted(self.ignored),
-            "unknown": list(self.unknown), "clock": self.clock.state(),
+            "unknown": list(self.unknown), "clock": self.clock.state(), "pending": self._pending,
+            "time_came": self._time_came,
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on as a reader that was saved."""
-        self.columns, self.fixed, self.time_name = list(state["columns"]), bool(state["fixed"]), state["time"]
+        self.columns, self.fixed = list(state["columns"]), bool(state["fixed"])
+        self.time_name = state["time"] if self.asked_time is None else self.asked_time
+        came = self.time_name == state["time"] and bool(state.get("time_came", True))
+        self._pending, self._time_came = state.get("pending"), came or self.time_name in (state["header"] or ())
         self.header, self.separator, self._fresh = state["header"], state["separator"], bool(state["fresh"])
         self.ignored, self.unknown = set(state["ignored"]), dict.fromkeys(state["unknown"])
         self.clock.restore(state["clock"])
@@ -108,12 +122,23 @@ class RowReader:
         """Whether the names in the first line of a text are all unknown to the model."""
         return self.fixed and self.header is not None and self._known.isdisjoint(self.header)
 
+    @property
+    def time_missed(self) -> bool:
+        """Whether a column of times was asked for, and rows came without it."""
+        return self.asked_time is not None and not self._time_came and bool(self.names_that_came)
+
+    @property
+    def names_that_came(self) -> list[str]:
+        """The names of the columns in the text, or of all that came so far."""
+        return list(self.header or [*self.columns, *self.unknown])
+
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def read(self, batch: Batch) -> Rows:
         """Return the rows of a batch that can be used."""
         self.counts.update(batch.counts)
         if batch.fresh:
+            self._give_up_names()
             self.header, self._plan, self._fresh = None, None, True
         times: list[Any] = []
         values: list[Cells] = []
@@ -152,7 +177,7 @@ class RowReader:
 
     def _line(self, text: str) -> Iterable[tuple[Any, Cells]]:
         if self.header is None:
-            self.separator = max(_SEPARATORS, key=text.count)
+            self.separator = separator_of(text)
         cells = self._cells(text)
         if cells is None:
             return self._malformed()
@@ -160,9 +185,30 @@ class RowReader:
             self._fresh = False
             if self._begin(cells):
                 return ()
-        elif cells == self.header:  # the names again, as where files are joined
+        elif cells == self.header or are_names_again(cells, self.separator, len(self.header), self._is_known):
+            self._give_up_names()  # those of the line before
+            self._pending = None if names_in(cells) == self.header else cells
             return ()
+        elif self._pending is not None:
+            self._settle_names(cells)
         return self._positional(cells)
+
+    def _is_known(self, name: str) -> bool:
+        seen = name in self._known or name in self.ignored or name in self.unknown
+        return seen or name == self.time_name or name in (self.header or ())
+
+    def _settle_names(self, cells: Cells) -> None:
+        """Take the line before as the names of the columns, if it is as wide as this one."""
+        if self._pending is not None and len(self._pending) == len(cells):
+            self.header, self._pending, self._plan = names_in(self._pending), None, None
+            self._meet(self.header)
+        self._give_up_names()
+
+    def _give_up_names(self) -> None:
+        """Count a line that might have named the columns, but did not."""
+        if self._pending is not None:
+            self._pending = None
+            self._malformed()
 
     def _cells(self, text: str) -> list[str] | None:
         if '"' not in text:
@@ -174,17 +220,20 @@ class RowReader:
 
     def _begin(self, cells: list[str]) -> bool:
         """Take the names of the columns from the first line, or make them; tell whether the line held names."""
-        words = sum(not _is_number(cell, self.separator) and cell.strip().lower() not in _MISSING for cell in cells)
-        named = 2 * words >= len(cells)
+        kinds = [kind_of(cell, self.separator) for cell in cells]
+        named = are_names(kinds)
         if named:
-            self.header = [cell.strip()[:_NAME] or f"column{i}" for i, cell in enumerate(cells)][: MAX_COLUMNS + 1]
-        elif self.fixed and len(cells) == len(self.columns):
-            self.header = list(self.columns)
+            self.header = names_in(cells)
         else:
-            self.header = [f"column{i}" for i in range(min(len(cells), MAX_COLUMNS))]
+            self.header = made_names(kinds, self.columns if self.fixed else None, self._name_of_times())
         self._meet(self.header)
         self._plan = None
         return named
+
+    def _name_of_times(self) -> str | None:
+        """Return what the only column of times is called in a text without names; None where the user named one."""
+        name = self.time_name or TIME_NAMES[0]
+        return None if self.asked_time is not None or name in self._known else name
 
     def _positional(self, cells: Cells) -> Iterable[tuple[Any, Cells]]:
         if self._plan is None:
@@ -221,7 +270,9 @@ class RowReader:
             return self._malformed()
         if self.time_name is None or not self.fixed or len(cells) != len(self.columns) + (self.time_name in cells):
             self._meet(cells)
-        time = cells.get(self.time_name) if self.time_name is not None else None
+        time = None
+        if self.time_name is not None and self.time_name in cells:
+            time, self._time_came = cells[self.time_name], True
         found = [cells.get(name) for name in self.columns]
         try:
             return ((time, [float(cell) for cell in found]),)  # type: ignore[arg-type]
@@ -231,11 +282,12 @@ class RowReader:
 
     def _meet(self, names: Iterable[str]) -> None:
         """Find the column of time, and what to do with names that are not known yet."""
-        for name in (given[:_NAME] for given in names):
+        for name in (given[:NAME] for given in names):
+            self._time_came |= name == self.time_name
             if name in self._known or name in self.ignored or name == self.time_name or name in self.unknown:
                 continue
             if self.time_name is None and name.strip().lower() in TIME_NAMES and name not in self._known:
-                self.time_name, self._plan = name, None
+                self.time_name, self._plan, self._time_came = name, None, True
             elif not self.fixed and len(self.columns) < MAX_COLUMNS:
                 self.columns.append(name)
                 self._known.add(name)
@@ -252,10 +304,10 @@ class RowReader:
             return float(cell)
         except (ValueError, TypeError, OverflowError):
             pass
-        text = cell if isinstance(cell, str) else repr(cell)[:_NAME]
-        if self.separator != "," and _is_number(text, self.separator):
+        text = cell if isinstance(cell, str) else repr(cell)[:NAME]
+        if self.separator != "," and is_number(text, self.separator):
             return float(text.replace(",", "."))
-        self.counts["text"] += text.strip().lower() not in _MISSING
+        self.counts["text"] += text.strip().lower() not in MISSING
         return np.nan
 
 
@@ -267,11 +319,3 @@ def _table(values: list[Cells], width: int) -> Array:
     for i, cells in enumerate(values):
         table[i, : len(cells)] = cells
     return table
-
-
-def _is_number(cell: str, separator: str) -> bool:
-    try:
-        float(cell if separator == "," else cell.replace(",", "."))
-    except ValueError:
-        return False
-    return True

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer.errors import MissingExtraError
+from mercer.watch.losses import counted
 from mercer.watch.monitor import Monitor
 from mercer.watch.outputs import AlarmFile, Webhook
 from mercer.watch.security import Guard, is_loopback, machine_names, new_token
@@ -89,6 +90,8 @@ def _headless(monitor: Monitor, news: "_News") -> bool:
         while not monitor.join(0.2):
             news.tell()
     news.tell()
+    for text in monitor.status.about_rows():
+        news.say(f"Warning: {text}")
     news.say(_summary(monitor))
     new = monitor.status.counts()["judged"] - before
     return monitor.stopping.is_set() or (engine.judge is not None and (new > 0 or engine.trouble is None))
@@ -157,7 +160,8 @@ def _summary(monitor: Monitor) -> str:
     counts = monitor.status.counts()
     alarms, left_out = monitor.engine.tracker.next_number - 1, counts.get("not_judged", 0)
     rows = f"{counts['judged']:,} rows judged, {counts['alarm_rows']:,} of them unusual"
-    return rows + (f", {left_out:,} not judged" if left_out else "") + f"; {alarms:,} alarms so far."
+    judged = rows + (f", {left_out:,} not judged" if left_out else "") + f"; {alarms:,} alarms so far."
+    return judged + counted(counts)
 
 
 class _Signals:

@@ -7,6 +7,7 @@ from typing import Any
 from mercer.version import __version__
 from mercer.watch.engine import Engine
 from mercer.watch.feed import Feed
+from mercer.watch.losses import warnings_about
 
 _SILENT = 30.0  # seconds without rows: "no data"
 _SPAN = 5.0  # seconds over which rows per second are counted
@@ -54,9 +55,17 @@ class Status:
 
     def warning(self) -> str | None:
         """Return what a user must know, or None."""
+        urgent = self.failure or self.engine.trouble
+        found = [*([urgent] if urgent else []), *self.about_rows()]
+        return " ".join(found) or self._about_model()
+
+    def about_rows(self) -> list[str]:
+        """Return what a user must know about rows that were left out, and about their times."""
+        told = self.engine.told
+        return warnings_about(self.engine.reader, told.counts, told.rows, told.last_time)
+
+    def _about_model(self) -> str | None:
         engine = self.engine
-        if self.failure or engine.trouble:
-            return self.failure or engine.trouble
         rate = engine.rates.warning()
         if rate is None and engine.judge is not None and engine.judge.drifted():
             return "The model finds that it no longer fits: the process has drifted, or changed."

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -233,13 +234,23 @@ def _put_alarms(connection: sqlite3.Connection, step: Step) -> None:
         connection.execute("UPDATE alarms SET contributions = ? WHERE id = ?", (json.dumps(found), number))
     for alarm in step.opened:
         _inherit_shelf(connection, alarm.number, step.explained.get(alarm.number, []))
-        _put_event(connection, alarm.number, "opened", alarm.opened)
     for alarm, at in step.closed:
         connection.execute(
             "UPDATE alarms SET rows = ?, least_p = ?, closed = ? WHERE id = ?",
             (alarm.rows, alarm.least_p, at, alarm.number),
         )
-        _put_event(connection, alarm.number, "closed", at)
+    for number, kind, at in _events_of(step):
+        _put_event(connection, number, kind, at)
+
+
+def _events_of(step: Step) -> list[tuple[int, str, float]]:
+    """Return what happened, in its order: at most one alarm is open, so an alarm is closed before the next one opens.
+
+    Times are no order: they fall where the clock was set back.
+    """
+    opened = [(alarm.number, "opened", alarm.opened) for alarm in step.opened]
+    closed = [(alarm.number, "closed", at) for alarm, at in step.closed]
+    return sorted(opened + closed, key=itemgetter(0))  # of one alarm, the opening stays first
 
 
 def _inherit_shelf(connection: sqlite3.Connection, number: int, explanation: list[dict[str, Any]]) -> None:

@@ -42,6 +42,7 @@ _CHEAP_REFINING_STEPS = 12
 _MORE_VECTORS = 4  # beside the wanted ones, in cheap products that refine
 _CHEAP_STEPS = 60  # products after which the first run with cheap products ends, converged or not
 _KRYLOV_STEPS = 200
+_OVERSAMPLING = 10  # vectors of the randomized solver beside the wanted ones, as in scikit-learn
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,20 @@ def solve_share(operator: Operator, share: float, options: EigenOptions, channel
         enough = shortened(spectrum, share, operator.trace)
         if enough is not None or n_pairs == n:
             return enough or spectrum
-        n_pairs = min(n, 2 * n_pairs)
+        n_pairs = _more_pairs(spectrum.values, share * operator.trace, n, options)
+
+
+def _more_pairs(values: Array, wanted: float, n: int, options: EigenOptions) -> int:
+    """Return how many of n pairs to compute next, where the values explain less than is wanted.
+
+    No further value is larger than the last one, which bounds the number from below. LAPACK's time hardly depends on
+    the number of pairs, so where it is used it computes all.
+    """
+    count = min(n, 2 * len(values))
+    missing, last = wanted - float(np.maximum(values, 0.0).sum()), float(values[-1])
+    if last > 0.0:
+        count = int(min(n, max(count, len(values) + np.ceil(missing / last))))
+    return n if choose_solver(options.solver, n, count, options.positive) == "dense" else count
 
 
 def shortened(spectrum: Spectrum, share: float, trace: float) -> Spectrum | None:
@@ -177,12 +191,12 @@ def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Ch
     randomized = options.solver == "randomized"
     block = _block_width(n_pairs, options.costly)
     if limits["max_iter"] < _KRYLOV_STEPS:  # few steps must find all pairs
-        block = max(block, n_pairs)
+        block = max(block, n_pairs + (_OVERSAMPLING if randomized else 0))
     block = min(n, block)
     if randomized:
         start = _rng(options).standard_normal((n, block))
         found = block_krylov(operator.matmul, start, n_pairs, **limits, select="modulus", channel=channel)
-        return krylov_spectrum(found, warn=False)
+        return krylov_spectrum(found, warn=options.power is None)
     if options.rough is None:
         return krylov_spectrum(
             block_krylov(operator.matmul, _start(n, block, options), n_pairs, **limits, channel=channel)
@@ -248,7 +262,7 @@ def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
         "tol": options.tol or _WORKING_RESIDUAL,
         "floor": _eps(operator) * min(np.sqrt(operator.shape[0]), _LONGEST_SUM),
         "noise": _eps(operator) * operator.largest_entry * np.sqrt(operator.shape[0]),
-        "max_iter": (options.power or 0) + 1 if given else options.max_iter or _KRYLOV_STEPS,
+        "max_iter": 2 * (options.power or 0) + 2 if given else options.max_iter or _KRYLOV_STEPS,
     }
 
 

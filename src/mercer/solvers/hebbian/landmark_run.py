@@ -14,6 +14,7 @@ from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.tiles import row_slices
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, presented, run_passes
+from mercer.solvers.hebbian.linear_start import settle
 
 
 @dataclass
@@ -21,8 +22,7 @@ class LandmarkRun:
     """State of learning on landmarks."""
 
     space: LandmarkMap
-    state: LinearState
-    missing: float = 0.0  # sum over all rows of the squared length outside the span of the landmarks
+    state: LinearState  # its energy includes what lies outside the span of the landmarks
 
     def copy(self) -> "LandmarkRun":
         """Return a copy that can learn without changing this run."""
@@ -32,8 +32,8 @@ class LandmarkRun:
         """Learn from each row once, in order."""
         for rows in row_slices(n_rows(X), 8 * self.space.rank):
             F = self.space.features(X[rows])
-            learn(self.state, F, gain, length=length, center=center, block_size=block_size)
-            self.missing += float(self.space.missing(X[rows], F).sum())
+            missing = self.space.missing(X[rows], F)
+            learn(self.state, F, gain, length=length, center=center, block_size=block_size, outside=missing)
 
     def passes(
         self,
@@ -49,7 +49,7 @@ class LandmarkRun:
     ) -> Outcome:
         """Learn in passes over a fixed set."""
         rows = feature_rows(self.space, X)
-        self.missing = sum(
+        missing = sum(
             float(self.space.missing(X[part], np.asarray(rows[part])).sum())
             for part in row_slices(n_rows(X), 8 * self.space.rank)
         )
@@ -64,22 +64,23 @@ class LandmarkRun:
             channel=channel,
             block_size=block_size,
             length=n_rows(X),
+            outside=missing,
         )
 
     def saved(self) -> dict[str, object]:
         """Return everything as plain data except the landmarks, which are the model's points."""
-        return {"root": self.space.root, "state": asdict(self.state), "missing": self.missing}
+        return {"root": self.space.root, "state": asdict(self.state)}
 
     def expansion(self, *, center: bool, orthonormal: bool) -> Expansion:
         """Return the model of the current state, on the landmarks as points."""
         state, space = self.state, self.space
-        W, eigenvalues = presented(state, center, orthonormal)
+        model = presented(state, center, orthonormal)
+        W = model.components
         if orthonormal:  # signs as in `KernelPCA`, from scores of the landmarks, since the rows are not kept
             scores = (space.own - (state.mean if center else 0.0)) @ W.T
             W = W * orientation(scores)[:, None]
         mean = state.mean if center else np.zeros_like(state.mean)
-        trace = state.total + self.missing
-        return in_coordinates(space, W, mean, eigenvalues, n_seen=state.n, trace=trace, center=center)
+        return in_coordinates(space, W, mean, model.eigenvalues, n_seen=state.n, trace=model.trace, center=center)
 
 
 def given_start(space: LandmarkMap, coefficients: Array, gain: Gain) -> LandmarkRun:
@@ -93,24 +94,25 @@ def random_start(space: LandmarkMap, r: int, gain: Gain, rng: np.random.RandomSt
     return LandmarkRun(space, start_state(W, gain))
 
 
-def warm_start(space: LandmarkMap, r: int, X: Points, gain: Gain, center: bool) -> LandmarkRun:
-    """Return the state after the rows of X, learned together: the components of their covariance."""
+def warm_start(
+    space: LandmarkMap, r: int, X: Points, gain: Gain, center: bool, counts: Array | None = None
+) -> LandmarkRun:
+    """Return the state after the rows of X, learned together: the components of their covariance.
+
+    counts, (n,), tells how often each row has come; None: once.
+    """
     F = space.features(X)
-    n, mean = n_rows(X), F.mean(axis=0) if center else np.zeros(space.rank)
+    counts = np.ones(len(F)) if counts is None else counts
+    mean = np.average(F, axis=0, weights=counts) if center else np.zeros(space.rank)
     centred = F - mean
-    _, s, V = np.linalg.svd(centred, full_matrices=False)
-    W = np.zeros((r, space.rank))
-    found = min(r, len(s))
-    W[:found] = V[:found]
+    _, s, V = np.linalg.svd(centred * np.sqrt(counts)[:, None], full_matrices=False)
+    W, squares, found = np.zeros((r, space.rank)), np.zeros(r), min(r, len(s))
+    W[:found], squares[:found] = V[:found], s[:found] ** 2
     state = start_state(W, gain)
     norms = np.einsum("ij,ij->i", centred, centred)
-    state.mean, state.n, state.t = mean, n, n
-    state.total, state.quartic = float(norms.sum()), float(norms @ norms)
-    state.squares[:found] = s[:found] ** 2
-    state.lam = state.eigenvalues
-    state.weight = float(n) ** 3 / 3.0  # what `learn` gives to n steps: the sum of t^2
-    state.moment = np.diag(state.squares / max(n - center, 1)) * state.weight
-    return LandmarkRun(space, state, float(space.missing(X, F).sum()))
+    missing = float(counts @ space.missing(X, F))
+    settle(state, mean, norms, squares, center, counts=counts, outside=missing)
+    return LandmarkRun(space, state)
 
 
 def covariance_size(space: LandmarkMap, X: Points, center: bool) -> float:

@@ -20,7 +20,9 @@ from mercer.solvers.hebbian.blocks import DivergedError, Guard
 _BLOCKS: dict[str, Callable[..., int]] = {"gha": gha_block, "oja": oja_block}
 _SINGLE_STEPS: dict[str, Callable[..., int]] = {"gha": gha_rows, "oja": oja_rows, "normalised": normalised_rows}
 _SPREAD = 1e-2  # smallest ratio of an eigenvalue estimate to the largest, for gains with one common limit
-_AGE = 2  # the outputs of step t count t ** _AGE in `moment`: seven eighths of the weight lie in the last half of a run
+_AGE = 2  # step t counts t ** _AGE in `moment`: seven eighths of the weight lie in the last half of a run
+_FRAME_STEPS = 64  # after so many steps the frame follows the weights
+_ABSENT = 1e-10  # share of the largest eigenvalue of W W^T; smaller directions are not in the span of the weights
 
 
 @dataclass
@@ -35,8 +37,10 @@ class LinearState:
     t: int = 0  # steps
     squares: Array = field(default_factory=lambda: np.zeros(0))  # (r,), sum of y_i^2 over all steps
     lam: Array = field(default_factory=lambda: np.zeros(0))  # (r,), eigenvalue estimates at the start of the pass
-    moment: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (r, r), weighted sum of y y^T
+    moment: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (r, r), weighted sum of z z^T, z = frame x
+    frame: Array | None = None  # (r, p), `orthonormal_frame` of the weights at a multiple of `_FRAME_STEPS` steps
     weight: float = 0.0  # sum of the weights in `moment`
+    energy: float = 0.0  # sum of |x - mean|^2 with these weights, with what lies outside the features
     B: Array | None = None  # (r, p), dW of meta-descent
     rho: Array | None = None  # (r,), its log-gains
     guard: Guard = field(default_factory=Guard)
@@ -64,7 +68,36 @@ class LinearState:
     @property
     def second_moment(self) -> Array:
         """Return the estimate of the covariance of the outputs y, (r, r), in which late steps count more."""
-        return self.moment / self.weight if self.weight else np.zeros_like(self.moment)
+        if not self.weight:
+            return np.zeros_like(self.moment)
+        root = _power(self.W @ self.W.T, 0.5)  # W = root frame, so y = root z
+        return root @ (self.moment / self.weight) @ root
+
+    @second_moment.setter
+    def second_moment(self, value: Array) -> None:
+        root = _power(self.W @ self.W.T, -0.5)
+        self.moment = root @ value @ root * self.weight
+
+    @property
+    def variation(self) -> float:
+        """Return the estimate of the total variance, in which steps count as in `second_moment`."""
+        return self.energy / self.weight if self.weight else 0.0
+
+
+def orthonormal_frame(W: Array) -> Array:
+    """Return the orthonormal rows nearest to W, (W W^T)^(-1/2) W; they have fewer dimensions where W has.
+
+    Variances along them do not depend on the length of the weights and their angles, which change while they learn.
+    """
+    return np.asarray(_power(W @ W.T, -0.5) @ W)
+
+
+def _power(gram: Array, exponent: float) -> Array:
+    """Return a power of a symmetric matrix, zero in directions in which the matrix is zero."""
+    values, vectors = np.linalg.eigh(gram)
+    present = values > _ABSENT * max(values.max(initial=0.0), 0.0)
+    vectors = vectors[:, present]
+    return np.asarray(vectors * values[present] ** exponent @ vectors.T)
 
 
 def start_state(W: Array, gain: Gain) -> LinearState:
@@ -94,6 +127,7 @@ def learn(
     counted: bool = False,
     adaptive: bool = False,
     clip: float | None = None,
+    outside: Array | None = None,
 ) -> None:
     """Take one step per row, changing the state.
 
@@ -101,10 +135,12 @@ def learn(
     normalisation [lecture_notes]. `clip` limits each weight after each step. Meta-descent is for "gha" only.
     length: l of the gain; the part of it that follows eigenvalues is evaluated every `length` steps.
     center: subtract from each row the mean of all rows so far and itself, before its step.
-    counted: the rows are in state.n, mean and total already, which stay: for further passes over a fixed set.
+    counted: the rows are in state.n, mean and total already, which stay: for further passes over a fixed set. Moment
+    and energy stay as well.
     adaptive: gains are divided by the mean of |x|^2 so far, and none exceeds 1 / |x|^2 of its row. A row x multiplies
     weights along itself by 1 + gain |x|^2, so a gain then has the same effect for data of any scale. lambda_i are then
     at least a hundredth of the largest one, since all components share one limit.
+    outside: (n,), squared lengths of what the rows stand for and the features lack; they count in `state.energy` only.
     """
     _fit_to(state, gain)
     run = _Run(state, gain, rule, length, center, counted, adaptive, clip)
@@ -113,8 +149,10 @@ def learn(
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # a block that overflows is undone
         while start < stop:
             left = length - state.t % length  # a block does not cross the end of a pass
+            if not counted:
+                left = min(left, _FRAME_STEPS - state.t % _FRAME_STEPS)  # and not a change of the frame
             size = min(block_size, fits, left, stop - start)
-            run.block(rows[start : start + size])
+            run.block(rows[start : start + size], 0.0 if outside is None else outside[start : start + size])
             start += size
 
 
@@ -131,7 +169,7 @@ class _Run:
     adaptive: bool
     clip: float | None
 
-    def block(self, X: Points) -> None:
+    def block(self, X: Points, outside: Array | float) -> None:
         """Run the steps of one block."""
         state = self.state
         if state.t % self.length == 0:
@@ -140,12 +178,19 @@ class _Run:
         rows, mean, counts, totals = self._less_mean(X)
         t = state.t + 1.0 + np.arange(len(counts))
         factor = self._factor(t, rows.norms, base, totals, counts)
+        frame = state.frame
+        if not self.counted and (frame is None or state.t % _FRAME_STEPS == 0):
+            frame = orthonormal_frame(state.W)
         Y = self._guarded(rows, base, factor)
-        if not self.counted:
-            state.mean, state.n, state.total = mean, int(counts[-1]), float(totals[-1])
-            state.quartic += float(rows.norms @ rows.norms)
-        self._record(Y, t, counts)
+        state.squares = state.squares + (Y * Y).sum(axis=0)
         state.t += len(Y)
+        if frame is None or self.counted:
+            state.weight += float((t**_AGE).sum())
+            return
+        state.mean, state.n, state.total = mean, int(counts[-1]), float(totals[-1])
+        state.quartic += float(rows.norms @ rows.norms)
+        state.frame = frame
+        self._record(rows.against(frame), rows.norms + outside, t, counts)
 
     def _base(self) -> Array:
         lam = self.state.lam
@@ -218,13 +263,13 @@ class _Run:
             self.state.B, self.state.rho = S[r:], rho
         return Y
 
-    def _record(self, Y: Array, t: Array, counts: Array) -> None:
-        """Add the outputs to the running moments; the first row of a stream equals the mean and adds nothing."""
+    def _record(self, Z: Array, norms: Array, t: Array, counts: Array) -> None:
+        """Add rows to the running moments; the first row of a stream equals the mean and adds nothing."""
         state = self.state
-        state.squares = state.squares + (Y * Y).sum(axis=0)
         freedom = _freedom(counts) if self.center else np.ones(len(t))
         weights = t**_AGE * (freedom > 0)
-        state.moment = state.moment + (Y * (weights * freedom)[:, None]).T @ Y
+        state.moment = state.moment + (Z * (weights * freedom)[:, None]).T @ Z
+        state.energy += float((weights * freedom) @ norms)
         state.weight += float(weights.sum())
 
 

@@ -17,7 +17,7 @@ from mercer.kernels.tiles import one_blas_thread, row_slices
 from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn
 
-_JUDGED = 1e-4  # share of the total; a smaller variance is too small for a relative accuracy
+_ROUNDING = 1e-10  # share of the total; smaller variances are too near to rounding for a relative accuracy
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Certificate:
 def count_rows(state: LinearState, X: Points, center: bool) -> None:
     """Store mean, number and total variation of a fixed set of rows in the state."""
     if center:
-        state.mean = _mean(X)
+        state.mean = mean_row(X)
     state.n, state.total, state.quartic = n_rows(X), 0.0, 0.0
     for rows in _blocks(X, state.mean):
         state.total += float(rows.norms.sum())
@@ -51,7 +51,7 @@ def certify(state: LinearState, X: Points, center: bool) -> Certificate:
     degrees = max(state.n - center, 1)
     axes = principal_axes(state.W, moment / degrees)
     away = axes.mixing @ image / degrees - axes.variances[:, None] * axes.components
-    scale = np.maximum(axes.variances, _JUDGED * state.total / degrees)
+    scale = np.maximum(axes.variances, _ROUNDING * state.total / degrees)
     residuals = np.divide(np.linalg.norm(away, axis=1), scale, out=np.zeros(r), where=scale > 0)
     return Certificate(moment / degrees, float(residuals.max()))
 
@@ -75,11 +75,13 @@ def run_passes(
     rng: Any,  # None: rows in their order
     center: bool,
     channel: Channel = SILENT,
+    outside: float = 0.0,  # sum of the squared lengths that the features lack
     **options: Any,
 ) -> Outcome:
     """Learn in passes until the residual is at most tol > 0, or a block diverges for any gain.
 
-    Then the state's second moment is that of all rows with the weights as they are. `options` are those of `learn`.
+    Then the state's second moment and variation are those of all rows, with the weights as they are. `options` are
+    those of `learn`.
     """
     with one_blas_thread():  # the products are small, and idle BLAS threads would use processor time
         count_rows(state, X, center)
@@ -96,30 +98,41 @@ def run_passes(
             channel.emit("Hebbian passes", done, max_iter, None if found is None else found.residual)
     assert found is not None
     state.weight = max(state.weight, 1.0)
-    state.moment = found.second_moment * state.weight
+    state.second_moment, state.frame = found.second_moment, None
+    state.energy = (state.total + outside) / max(state.n - center, 1) * state.weight
     return Outcome(done, found.residual, diverged)
 
 
-def presented(state: LinearState, center: bool, orthonormal: bool) -> tuple[Array, Array]:
-    """Return the weights, or the principal axes of their span, and the eigenvalues that belong to them."""
+@dataclass(frozen=True)
+class Presented:
+    """What a model shows of a state; late rows of a stream count more in all variances, also in their total."""
+
+    components: Array  # (r, p), the weights or the principal axes of their span
+    eigenvalues: Array  # (r,)
+    trace: float  # the total that the eigenvalues are shares of
+
+
+def presented(state: LinearState, center: bool, orthonormal: bool) -> Presented:
+    """Return the weights, or the principal axes of their span, with eigenvalues and their total."""
     components, variances = state.W.copy(), np.diag(state.second_moment)
     if orthonormal:
         axes = principal_axes(state.W, state.second_moment)
         components, variances = axes.components, axes.variances
-    eigenvalues = variances * max(state.n - center, 0)
-    if orthonormal and eigenvalues.sum() > state.total:  # late rows count more in the second moment only
-        eigenvalues = eigenvalues * (state.total / eigenvalues.sum())
-    return components, eigenvalues
+    degrees = max(state.n - center, 0)
+    eigenvalues, trace = variances * degrees, state.variation * degrees
+    if orthonormal and eigenvalues.sum() > trace:  # by rounding
+        eigenvalues = eigenvalues * (trace / eigenvalues.sum())
+    return Presented(components, eigenvalues, trace)
 
 
 def linear_expansion(state: LinearState, center: bool, orthonormal: bool) -> Expansion:
     """Return x -> W (x - mean) as an expansion on the weights and the mean themselves."""
-    components, eigenvalues = presented(state, center, orthonormal)
+    model = presented(state, center, orthonormal)
     mean = state.mean if center else np.zeros_like(state.mean)
-    return in_input_space(components, mean, eigenvalues, n_seen=state.n, trace=float(state.total), center=center)
+    return in_input_space(model.components, mean, model.eigenvalues, n_seen=state.n, trace=model.trace, center=center)
 
 
-def _mean(X: Points) -> Array:
+def mean_row(X: Points) -> Array:
     """Return the mean row, computed relative to the first row: accurate for data far from the origin."""
     first = np.asarray(X[:1].toarray() if hasattr(X, "toarray") else X[:1], np.float64).ravel()
     total = np.zeros_like(first)

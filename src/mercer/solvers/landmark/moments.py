@@ -152,6 +152,15 @@ class Landmarks:
             return 0.0
         return max(0.0, 1.0 - self.whitening.captured(moments) / moments.own)
 
+    def missing_share_of(self, X: Points) -> float:
+        """Return the share of sum k(x, x) of some rows outside the span of the landmarks."""
+        own = float(self.kernel.diagonal(X).sum())
+        if own <= 0:
+            return 0.0
+        with one_blas_thread():
+            inside = self.blocks(np.float64).against(X) @ self.whitening.root
+        return max(0.0, 1.0 - float(np.einsum("ij,ij->", inside, inside)) / own)
+
     def mapped(self, moments: Moments, more: Points) -> Moments:
         """Return the moments on more landmarks, of which the first are these.
 
@@ -164,6 +173,13 @@ class Landmarks:
             T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
         T[:m] = np.eye(m)
         return moments.mapped(T)
+
+    def carried(self, moments: Moments, others: Points) -> Moments:
+        """Return the moments on other landmarks, of the projections of the rows on the span of these."""
+        root = self.whitening.root
+        K = PointBlocks(self.kernel, self.points, np.float64).against(others)  # (m', m)
+        with one_blas_thread():
+            return moments.mapped((K @ root) @ root.T)
 
 
 def enough_in_float32(landmarks: Landmarks, X: Points, n_components: int) -> bool:

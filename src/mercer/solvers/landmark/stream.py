@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Points, check_kernel_values, n_rows, same_rows
+from mercer.arrays import Array, Points, check_kernel_values, n_rows, same_rows, stack_rows
 from mercer.engine.moments import Moments, fading_weights, total
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
@@ -19,6 +19,11 @@ from mercer.solvers.landmark.recent_rows import RecentRows
 
 # Landmarks are chosen again when they miss more than _WORSE times the share that they missed at first, plus _MUCH.
 _WORSE, _MUCH = 2.0, 0.05
+_LOST = 0.5  # with forgetting also when they miss this share of what they held at first
+_RECENT_EACH, _LEAST_RECENT = 2, 32  # recent rows that are kept with forgetting, for each of at least 32 landmarks
+_MEMORY_SHARE = 0.1  # of the 1 / (1 - forgetting) rows that count; so often the landmarks are examined
+_EXAMINED = 128  # recent rows by which the share that landmarks miss is measured
+_LEAST_OLD = 1e-9  # share of the weight below which rows from before count as forgotten
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +63,18 @@ class LandmarkStream:
     def __init__(self, plan: LandmarkPlan) -> None:
         self.plan = plan
         self.seen = 0
-        self.rows = RecentRows()  # all rows until landmarks are chosen, and then those in the window
+        # all rows until landmarks are chosen; then those in the window, or with forgetting some recent ones
+        self.rows = RecentRows()
         self.landmarks: Landmarks | None = None
         self.dictionary: AldDictionary | None = None  # adds further landmarks
         self.moments: Moments | None = None  # of k_m(x)
-        self.left = 0  # rows that left the window since the moments were last computed from its rows
+        # rows that left the window since the moments were last computed from its rows, or with forgetting rows that
+        # came since the landmarks were last examined
+        self.left = 0
+        self.measuring = False  # whether gamma='median' is measured again with the next rows
         self._leading = plan.n_components  # eigenvalues that must be exact to 1e-6
         self._short: bool | None = None  # whether float32 rows get float32 kernel values; None: not decided
-        self._missed = 0.0  # share of the variation that the landmarks missed when they were chosen
+        self._missed = 0.0  # share of the variation that the landmarks missed when they were chosen; 0: unknown
 
     @classmethod
     def of_moments(
@@ -89,6 +98,7 @@ class LandmarkStream:
             self._add_landmarks(recent)
             self.take_in(recent)
             self._renew_window(rng)
+            self._renew_faded(recent, rng)
         elif self.plan.given is not None:
             self._open(self.plan.given, None, recent)
         else:
@@ -127,6 +137,8 @@ class LandmarkStream:
         self._open(*self.plan.choose(rows, rng), rows)
         if self.plan.window is not None:
             self._missed = self._missing_share()
+        elif self._follows:
+            self._missed = self._share_of_others(rows, rng)
 
     def _open(self, points: Points, dictionary: AldDictionary | None, rows: Points) -> None:
         """Begin with these rows on these landmarks."""
@@ -213,6 +225,75 @@ class LandmarkStream:
         if self.plan.wanted is not None and self._missing_share() > _WORSE * self._missed + _MUCH:
             self._choose(self.rows.stacked(), rng)
 
+    # -- forgetting --------------------------------------------------------------------------------
+
+    @property
+    def _follows(self) -> bool:
+        """Whether landmarks are chosen again where rows fade, and new ones are elsewhere."""
+        return self.plan.forgetting < 1.0 and self.plan.window is None and self.plan.wanted is not None
+
+    def _renew_faded(self, X: Points, rng: np.random.RandomState) -> None:
+        """Examine from time to time whether the landmarks miss much of recent rows, and choose others then."""
+        if not self._follows:
+            return
+        if self.dictionary is not None:  # it adds landmarks by itself
+            self.rows, self.left = RecentRows(), 0
+            return
+        least = max(self.plan.wanted or 0, _LEAST_RECENT)
+        self.rows.append(X[-_RECENT_EACH * least :])
+        self.rows.drop(len(self.rows) - _RECENT_EACH * least)
+        self.left += n_rows(X)
+        if self.left < max(least, _MEMORY_SHARE / (1.0 - self.plan.forgetting)):
+            return
+        self.left = 0
+        recent = self.rows.stacked()
+        share = self._share_missed(_some(recent))
+        if share > self._most_missed:
+            self._choose_among_recent(recent, rng)
+        else:
+            self._missed = share if self._missed == 0.0 else min(self._missed, share)
+
+    @property
+    def _most_missed(self) -> float:
+        """The share of recent rows that the landmarks may miss."""
+        known = self._missed
+        return _LOST if known == 0.0 else min(_WORSE * known + _MUCH, known + _LOST * (1.0 - known))
+
+    def _share_missed(self, rows: Points) -> float:
+        assert self.landmarks is not None
+        return self.landmarks.missing_share_of(rows)
+
+    def _share_of_others(self, rows: Points, rng: np.random.RandomState) -> float:
+        """Return the share that landmarks chosen among every second row miss of the other rows."""
+        points, _ = self.plan.choose(rows[::2], rng)
+        return Landmarks(self.plan.kernel, _float64(points)).missing_share_of(_some(rows[1::2]))
+
+    def _choose_among_recent(self, recent: Points, rng: np.random.RandomState) -> None:
+        """Choose landmarks among recent rows and the landmarks before, and bring the moments to them.
+
+        Recent rows are measured again. Of rows before them, their projections on the landmarks before count. For every
+        second recent row so many landmarks are offered as the weight of older rows asks for; by the other recent rows
+        it is measured what the new landmarks miss.
+        """
+        before, faded = self.landmarks, self.moments
+        assert before is not None
+        assert faded is not None
+        weights = fading_weights(n_rows(recent), self.plan.forgetting)
+        older = faded.copy()
+        older.add(self._measured(recent, weights, faded.reference), -1.0)
+        offered, others = recent[::2], recent[1::2]
+        if older.weight > _LEAST_OLD * faded.weight:
+            ratio = older.weight / (faded.weight - older.weight)
+            count = min(n_rows(before.points), round(ratio * n_rows(offered)))
+            kept = np.sort(rng.permutation(n_rows(before.points))[:count])
+            offered = stack_rows(offered, before.points[kept])
+        points, self.dictionary = self.plan.choose(offered, rng)
+        self.landmarks, self._short = Landmarks(self.plan.kernel, _float64(points)), None
+        moments = self._measured(recent, weights, None)
+        if older.weight > _LEAST_OLD * faded.weight:
+            moments.add(before.carried(older, self.landmarks.points))
+        self.moments, self._missed = moments.settled(), self._share_missed(_some(others))
+
     # -- models ------------------------------------------------------------------------------------
 
     def model(self, r: int, center: bool) -> tuple[Expansion, float]:
@@ -233,6 +314,7 @@ class LandmarkStream:
     def followed_by(self, other: "LandmarkStream", rng: np.random.RandomState) -> "LandmarkStream":
         """Return a stream that saw the rows of this one and then those of another; both stay as they are."""
         merged = copy(self)
+        merged.measuring = False
         if other.landmarks is None:
             for piece in other.rows.pieces:
                 merged.learn(piece, rng)
@@ -262,6 +344,7 @@ class LandmarkStream:
         elif self.moments is not None and later.moments is not None:
             self.moments = self.moments.faded(self.plan.forgetting**later.seen).copy()
             self.moments.add(later.moments)
+            self.rows = later.rows.copy()
 
     # -- files -------------------------------------------------------------------------------------
 
@@ -278,6 +361,7 @@ class LandmarkStream:
             "leading": self._leading,
             "short": self._short,
             "missed": self._missed,
+            "measuring": self.measuring,
         }
 
     @classmethod
@@ -286,6 +370,7 @@ class LandmarkStream:
         stream, kernel = cls(plan), plan.kernel
         stream.seen, stream.left, stream._leading = state["seen"], state["left"], state["leading"]
         stream._short, stream._missed = state["short"], state["missed"]
+        stream.measuring = state.get("measuring", False)  # older files do not have it
         stream.rows = RecentRows(state["rows"])
         if state["points"] is not None:
             stream.landmarks = Landmarks(kernel, state["points"])
@@ -299,6 +384,11 @@ class LandmarkStream:
 
 def _float64(points: Points) -> Points:
     return points.astype(np.float64, copy=False)
+
+
+def _some(rows: Points) -> Points:
+    """Return rows at equal steps, enough to measure a share."""
+    return rows[:: max(1, -(-n_rows(rows) // _EXAMINED))]
 
 
 def _freedom(n: int, forgetting: float) -> float:

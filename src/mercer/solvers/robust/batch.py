@@ -13,10 +13,10 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.engine.psi import Psi, choose_psi, row_weights
 from mercer.events import SILENT, Channel
-from mercer.solvers.robust.space import RowSpace, Subspace, weighted_subspace
+from mercer.solvers.robust.space import RowSpace, Subspace, as_if_left_out, weighted_subspace
 
 _RESCALES = 5  # rounds in which "auto" parameters are computed from the residuals; afterwards they are fixed
-_STEADY = 5e-4  # largest change of a weight by rounding of z; more moves eigenvalues by more than 1e-6 of the largest
+_STEADY = 1e-4  # largest change of a weight by rounding of z; more moves eigenvalues by more than 1e-6 of the largest
 _SETTLED = 1e-3  # relative change of the parameters below which they are fixed earlier
 
 
@@ -47,7 +47,7 @@ def fit_robust(
 ) -> RobustFit:
     """Iterate until no weight changes by more than tol, or max_iter times; tol=0 never stops early."""
     if name == "none":
-        return _plain(space, r)
+        return plain_fit(space, r)
     psi, found, used = _settle(space, r, start, (name, beta, xi), max_iter - 1)
     z = start if found is None else found.z
     objective, weights, change = [_objective(psi, z)], row_weights(psi, z), np.inf
@@ -73,26 +73,32 @@ def resolved(space: RowSpace, psi: Psi) -> bool:
 
 def resolved_by_plain(space: RowSpace, r: int, name: str, beta: float | str, xi: float | str) -> bool:
     """Predict `resolved` from the residuals of plain kernel PCA: one eigenproblem instead of those of the fit."""
-    return name == "none" or resolved(space, choose_psi(name, beta, xi, _plain(space, r).z, space.noise))
+    return name == "none" or resolved(space, choose_psi(name, beta, xi, plain_fit(space, r).z, space.noise))
 
 
 def _settle(
     space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int
 ) -> tuple[Psi, Subspace | None, int]:
-    """Compute "auto" parameters from the residuals for a few rounds; return them and the last residuals."""
+    """Compute "auto" parameters from the residuals for a few rounds; return them and the last subspace.
+
+    The residuals are those as if each row were left out: those of the fit itself are too small where many components
+    were fitted to few rows.
+    """
     psi, found, used = choose_psi(*wanted, z, space.noise), None, 0
     if not any(isinstance(given, str) for given in wanted[1:]):
         return psi, None, 0
     while used < min(_RESCALES, most):
-        found = weighted_subspace(space, row_weights(psi, z), r, found)
+        weights = row_weights(psi, z)
+        found = weighted_subspace(space, weights, r, found)
         z, used, last = found.z, used + 1, psi
-        psi = choose_psi(*wanted, z, space.noise)
+        psi = choose_psi(*wanted, as_if_left_out(found, weights), space.noise)
         if abs(psi.beta / last.beta - 1.0) < _SETTLED and abs(psi.xi - last.xi) <= _SETTLED * abs(last.xi):
             break
     return psi, found, used
 
 
-def _plain(space: RowSpace, r: int) -> RobustFit:
+def plain_fit(space: RowSpace, r: int) -> RobustFit:
+    """Return plain kernel PCA, in which all rows count the same."""
     weights = np.ones(space.n)
     found = weighted_subspace(space, weights, r)
     return RobustFit(found, Psi(), weights, found.z, [_objective(Psi(), found.z)])

@@ -4,7 +4,7 @@ Operations on rows that robust methods need: the mean and the leading subspace u
 rows from it, distances from a mean, and projections on differences of rows. Weights of a mean sum to 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,16 +15,19 @@ from mercer.engine.krylov import block_krylov
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, rounding_noise, thresholds
 from mercer.expansion.build import in_coordinates, of_components
 from mercer.expansion.model import Expansion
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, squared_norms
+from mercer.kernels.inner_product import Linear
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.operator import CentredOperator, KernelSource
-from mercer.kernels.tiles import one_blas_thread, row_slices
+from mercer.kernels.tiles import SymmetricTiles, one_blas_thread, row_slices
 from mercer.solvers.exact.eigen import EigenOptions, choose_solver, solve
 
 _BLOCK = 8  # vectors of the Krylov block, at least
 _RESIDUAL = 1e-9  # relative residual of eigenvectors; eigenvalues are then exact to rounding
 _STEPS = 200
 _ROUNDING = 100.0  # residuals below this many units of the last place of k(x, x) count as zero
+_LEAST_REST = 0.05  # where a row determines a direction alone, rounding must not be divided by zero
+_GIVEN = 8.0  # units of the last place by which rows may be wrong when they are shifted
 _FAR = 1e4  # times the median of k(x, x): rows with more are outliers, whose rounding does not matter
 
 
@@ -45,6 +48,18 @@ class Subspace:
     def z(self) -> Array:
         """Return half the squared distance of every row from the subspace [huang2011, eq. 2], never negative."""
         return half_residual(self.norms, (self.scores**2).sum(axis=1))
+
+
+def as_if_left_out(found: Subspace, w: Array) -> Array:
+    """Return z of every row, (n,), from about the subspace that the other rows have; w are the weights of the fit.
+
+    Directions adapt to the rows that they were found on, so that rows with weight have smaller residuals than others.
+    As in regression the residual without the row is 1 / (1 - h) times as large, where h is its share in its own
+    projection. No residual is larger than the distance from the mean.
+    """
+    shares = w / w.mean() * ((found.scores * inverse_roots(found.values)) ** 2).sum(axis=1) + w / w.sum()
+    z = found.z / np.maximum(1.0 - shares, _LEAST_REST) ** 2
+    return np.asarray(np.minimum(z, np.maximum(found.z, 0.5 * found.norms)))
 
 
 def half_residual(norms: Array, explained: Array) -> Array:
@@ -88,15 +103,17 @@ class KernelRows:
         source: KernelSource,
         diagonal: Array,  # (n,)
         center: bool = True,
+        blur: float = 0.0,  # squared size of the rounding errors of the rows themselves
     ) -> None:
         self.kernel, self.points, self.source, self.center = kernel, points, source, center
         self.n = len(diagonal)
-        self._diagonal = diagonal
+        self._diagonal, self._blur = diagonal, blur
 
     @property
     def noise(self) -> float:
         """Return the size of residuals that are rounding."""
-        return _ROUNDING * float(np.finfo(self.source.dtype).eps) * _usual_largest(np.abs(self._diagonal))
+        values = _ROUNDING * float(np.finfo(self.source.dtype).eps) * _usual_largest(np.abs(self._diagonal))
+        return max(values, self._blur)
 
     def _operator(self, weights: Array, scale: Array | None = None) -> CentredOperator:
         return CentredOperator(self.source, self._diagonal, weights=weights, scale=scale, center=self.center)
@@ -121,7 +138,7 @@ class KernelRows:
         """Return the leading directions: eigenvectors of diag(s) K'_w diag(s), and one product with K'_w."""
         scaled, plain = self._operator(weights, scale), self._operator(weights)
         values, vectors, lowest = self._pairs(scaled, r, None if last is None else scale[:, None] * last.scores)
-        noise = rounding_noise(self.n, scaled.largest_entry, scaled.dtype)
+        noise = max(rounding_noise(self.n, scaled.largest_entry, scaled.dtype), self.n * self._blur)
         values = clean_eigenvalues(values, lowest, noise, thresholds(scaled.dtype))
         coef = np.ascontiguousarray((scale[:, None] * orient(vectors) * inverse_roots(values)).T)
         if self.center:
@@ -173,6 +190,26 @@ class KernelRows:
             mean_norm=found.mean_norm,
             trace=found.trace,
         )
+
+
+class ShiftedRows(KernelRows):
+    """Dense rows of the linear kernel, less their medians: far from the origin kernel values lose the digits.
+
+    A centred model does not depend on the shift. Means would not do: one enormous cell makes them useless.
+    """
+
+    def __init__(self, rows: Array, dtype: Any, budget: int, threads: int) -> None:
+        shifted = (rows - np.median(rows, axis=0).astype(np.float64)).astype(rows.dtype, copy=False)
+        source, kernel = SymmetricTiles(Linear(), shifted, dtype, budget, threads), Linear()
+        blur = (_GIVEN * float(np.finfo(np.float64).eps)) ** 2 * _usual_largest(squared_norms(rows))
+        super().__init__(kernel, shifted, source, squared_norms(shifted), blur=blur)
+        self._rows = rows
+
+    def expansion(self, found: Subspace) -> Expansion:
+        """Return the model on the rows as they were given."""
+        rows = self._rows.astype(np.float64, copy=False)
+        mean, axes = found.mean @ rows, found.basis @ self.points
+        return replace(super().expansion(found), points=self._rows, offset=axes @ mean, mean_norm=float(mean @ mean))
 
 
 class FeatureRows:

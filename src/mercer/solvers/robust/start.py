@@ -12,12 +12,15 @@ residuals, summed over the rows that are least outlying, is taken:
 All of them work if fewer than half of the rows are outliers.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.engine.psi import choose_psi
 from mercer.events import SILENT, Channel
-from mercer.solvers.robust.batch import RobustFit, fit_robust
-from mercer.solvers.robust.space import RowSpace, weighted_subspace
+from mercer.solvers.robust.batch import RobustFit, fit_robust, plain_fit
+from mercer.solvers.robust.space import RowSpace, Subspace, as_if_left_out, weighted_subspace
 
 _MEDIAN_STEPS, _MEDIAN_TOL = 50, 1e-6
 _CONCENTRATIONS = 20
@@ -75,8 +78,13 @@ def _from_middle(P: Array, center: bool) -> Array:
 
 def concentrate(space: RowSpace, order_by: Array, r: int) -> Array:
     """Refit on the half with the least residual until its sum no longer falls; return z, (n,)."""
+    return _concentrated(space, order_by, r)[0].z
+
+
+def _concentrated(space: RowSpace, order_by: Array, r: int) -> tuple[Subspace, Array]:
+    """Return the subspace and the weights that it was fitted with: 1 for half of the rows, (n,)."""
     half = min(space.n, (space.n + r + 1) // 2)
-    best, z, last = np.inf, order_by, None
+    best, z, last, kept = np.inf, order_by, None, np.ones(space.n)
     for _ in range(_CONCENTRATIONS):
         kept = np.zeros(space.n)
         kept[np.argsort(z, kind="stable")[:half]] = 1.0
@@ -86,11 +94,12 @@ def concentrate(space: RowSpace, order_by: Array, r: int) -> Array:
         if total >= best * (1.0 - 1e-6):
             break
         best = total
-    return z
+    assert last is not None
+    return last, kept
 
 
 def robust_residuals(space: RowSpace, r: int) -> Array:
-    """Return z, (n,), for the best of the starts; always the same for the same rows.
+    """Return z, (n,), for the best of the starts, as if each row were left out; always the same for the same rows.
 
     Starts are compared by the rows that are least outlying. The sum of the smallest residuals would be wrong: equal
     outliers get a component of their own, and their zero residuals make that sum small.
@@ -100,7 +109,8 @@ def robust_residuals(space: RowSpace, r: int) -> Array:
     out = outlyingness(space, np.sqrt(squares), np.random.default_rng(0))
     starts = [spherical(space, r, centre), squares, out]
     judges = np.argsort(out, kind="stable")[: (space.n + 1) // 2]
-    return min((concentrate(space, start, r) for start in starts), key=lambda z: float(z[judges].sum()))
+    found = (as_if_left_out(*_concentrated(space, start, r)) for start in starts)
+    return min(found, key=lambda z: float(z[judges].sum()))
 
 
 def fit_from_start(
@@ -114,6 +124,14 @@ def fit_from_start(
     tol: float = 1e-4,
     channel: Channel = SILENT,
 ) -> RobustFit:
-    """Return robust kernel PCA from the robust start; plain kernel PCA (psi "none") needs no start."""
-    start = np.zeros(space.n) if psi_name == "none" else robust_residuals(space, r)
+    """Return robust kernel PCA from the robust start; plain kernel PCA (psi "none") needs no start.
+
+    Where plain kernel PCA holds every row exactly, no row is an outlier, and it is the answer.
+    """
+    plain = plain_fit(space, r)
+    if psi_name == "none":
+        return plain
+    if plain.z.max(initial=0.0) <= space.noise:
+        return replace(plain, psi=choose_psi(psi_name, beta, xi, plain.z, space.noise))
+    start = robust_residuals(space, r)
     return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, channel=channel)

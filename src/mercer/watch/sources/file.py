@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from mercer.watch.sources.base import Batch, PlainSource, Position
-from mercer.watch.sources.lines import Lines
+from mercer.watch.sources.lines import Lines, check_text
 
 _PIECE = 262_144  # bytes
 _POLL = 0.05  # seconds
@@ -27,6 +27,8 @@ class FileSource(PlainSource):
     def __init__(self, path: Path, follow: bool) -> None:
         if not follow and not path.is_file():
             raise FileNotFoundError(f"{path} is not a file. Give a file, - for standard input, or wait with --follow.")
+        if path.is_file():
+            check_text(str(path), _start_of(path))
         self.path, self.follow, self.name = path, follow, str(path)
         self._next = path  # what is read next
         self._file: IO[bytes] | None = None
@@ -157,6 +159,11 @@ class FileSource(PlainSource):
             if _is_at(path, position) and self._open(path, int(position["offset"])):
                 return
         yield Batch([], None, counts={"lost_position": 1})
+
+
+def _start_of(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(_START)
 
 
 def _literal(name: str) -> str:

@@ -2,6 +2,21 @@
 
 from mercer.watch.sources.base import MAX_LINE
 
+_COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def check_text(name: str, start: bytes) -> None:
+    """Raise ValueError if something cannot be text in UTF-8, judged by its first bytes."""
+    if start.startswith(_COMPRESSED):
+        raise ValueError(f"{name} is compressed, and compressed files are not read. Unpack it first.")
+    if start.startswith(_UTF_16):
+        raise ValueError(f"{name} is a text in UTF-16; only UTF-8 is read. Save it as UTF-8.")
+    if b"\0" in start:
+        raise ValueError(
+            f"{name} holds zero bytes, so it is no text in UTF-8 (perhaps one in UTF-16). Save it as UTF-8."
+        )
+
 
 class Lines:
     """Collects bytes and gives back whole lines; a line that is too long is left out and counted."""

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Iterator
 
 from mercer.watch.sources.base import Batch, PlainSource, Position
-from mercer.watch.sources.lines import Lines
+from mercer.watch.sources.lines import Lines, check_text
 
 _PIECE = 262_144  # bytes
+_START = 1024  # bytes that tell whether it is text
 
 
 class StandardInput(PlainSource):
@@ -28,6 +29,8 @@ class StandardInput(PlainSource):
             if not _ready(descriptor):
                 continue
             data = os.read(descriptor, _PIECE)
+            if fresh:
+                check_text(self.name, data[:_START])
             found = lines.add(data) if data else lines.last()
             if found or lines.too_long:
                 yield Batch(found, fresh=fresh, counts=lines.counted())

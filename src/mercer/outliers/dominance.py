@@ -1,0 +1,52 @@
+"""A warning about single training rows that are so far away that they decide how a column is scaled."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import user_level
+
+_FEWEST_ROWS = 20
+_SHARE = 0.9  # of the sum of squared distances from the median
+_MOST_NAMED = 3
+
+
+def warn_of_dominating_rows(X: Array, estimator: Any, advice: str) -> None:
+    """Warn where one row holds nearly all variation of a column; NaN in X is missing."""
+    found = dominating_rows(X)
+    if not found:
+        return
+    names = getattr(estimator, "feature_names_in_", None)
+    told = [f"row {row} in {_column(column, names)}" for column, row in found[:_MOST_NAMED]]
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    warnings.warn(
+        f"Single rows hold nearly all variation of a column ({', '.join(told)}{more}; rows are counted from 0). "
+        f"Columns are divided by their spread, so smaller changes of such a column will not be seen. {advice}",
+        UserWarning,
+        stacklevel=user_level(),
+    )
+
+
+def dominating_rows(X: Array) -> list[tuple[int, int]]:
+    """Return columns, each with the row that holds nearly all of its variation; the other rows must vary, too."""
+    if len(X) < _FEWEST_ROWS:
+        return []
+    found = []
+    for column, values in enumerate(np.asarray(X, np.float64).T):
+        size = np.nanmax(np.abs(values), initial=0.0)
+        present = np.isfinite(values).sum()
+        if size == 0.0 or present < _FEWEST_ROWS:
+            continue
+        distances = np.abs(values / size - np.nanmedian(values) / size)
+        row = int(np.nanargmax(distances))
+        squares = distances**2
+        others = np.nansum(squares) - squares[row]
+        if np.nanmax(np.delete(distances, row)) > 0.0 and squares[row] > _SHARE * (others + squares[row]):
+            found.append((column, row))
+    return found
+
+
+def _column(column: int, names: Any) -> str:
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"

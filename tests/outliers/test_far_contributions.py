@@ -1,0 +1,25 @@
+"""Contributions of rows at any distance sum to the statistic less that of the mean row."""
+
+import numpy as np
+import pytest
+
+from mercer import KernelOutlierDetector, KernelPCA
+from mercer.outliers.scores import score_model
+
+
+@pytest.mark.parametrize("which", ["spe", "t2"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("distance", [0.5, 5.0, 50.0, 5e3, 1e6, 1e12])
+def test_contributions_sum_to_the_statistic(which, kernel, distance, rng):
+    X = rng.normal(size=(150, 4))
+    model = KernelPCA(2, kernel=kernel, gamma="median")
+    detector = KernelOutlierDetector(model, random_state=0).fit(X)
+    rows = np.array([[0.0, distance, 0.0, 0.0], [distance, -distance, 0.1, 0.0]])
+    judge = score_model(detector.estimator_.expansion_, detector._explained)
+    place = int(which == "spe")
+    scaled = detector._scaling.bounded(rows)
+    true = judge(scaled)[:, place] - judge(np.zeros((1, 4)))[:, place]
+    found = detector.contributions(rows, which)
+    np.testing.assert_allclose(found.sum(axis=1), true, rtol=1e-6, atol=1e-9 * np.abs(found).max())
+    if which == "spe" and distance > 1:
+        assert np.abs(found[0]).argmax() == 1
