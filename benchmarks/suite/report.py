@@ -153,7 +153,7 @@ def _draw_ratios(path: Path, records: list[Record]) -> None:
     axes.set_yticks(range(len(rows)), [f"{r.objective}, {data_name(r)}: {r.solver}" for r, _ in rows], fontsize=7)
     axes.set(xscale="log", xlabel="times as fast as the fastest peer (right of 1: faster)")
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=160)
     plt.close(figure)
 
 
@@ -181,5 +181,5 @@ def _draw_growth(path: Path, found: list[tuple[Objective, list[Record]]]) -> Non
         axis.legend(fontsize=7, frameon=False)
     for axis in axes.flat[len(found) :]:
         axis.set_axis_off()
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=160)
     plt.close(figure)
