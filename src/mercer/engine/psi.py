@@ -15,6 +15,7 @@ the last two continue as z itself. Nothing overflows: values are limited to the 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,8 @@ _SLOPES = {
     "exp": 0.5
 }  # beta times a deviation, (xi - median) / c; e^(-beta z) is steep everywhere, and must not favour the small z
 _SLOPE = 4.0
+
+Scale = Callable[[Array, str, float], tuple[float, float]]  # residuals, name and size of rounding -> beta and xi
 
 
 @compiled()
@@ -144,16 +147,28 @@ def auto_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[flo
     return _SLOPES.get(psi, _SLOPE) / unit, typical + limit * unit
 
 
+def strict_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[float, float]:
+    """Return beta and xi from median and MAD of the residuals themselves: xi = median + c MAD, beta = 4 / MAD.
+
+    This leaves out more ordinary rows than `auto_scale`, and more outliers that are not far away. It is for streams:
+    there a row is judged once, before it is learned, and an outlier that was learned stays.
+    """
+    middle, spread = _median_and_deviation(z)
+    middle, spread = _median_and_deviation(z[z <= middle + _LIMIT * max(spread, floor)])
+    spread = max(spread, floor) or float(np.mean(np.abs(z - middle))) or 1.0
+    return _SLOPES.get(psi, _SLOPE) / spread, middle + _LIMITS.get(psi, _LIMIT) * spread
+
+
 def _median_and_deviation(values: Array) -> tuple[float, float]:
     middle = float(np.median(values))
     return middle, float(np.median(np.abs(values - middle)))
 
 
-def choose_psi(name: str, beta: float | str, xi: float | str, z: Array, floor: float) -> Psi:
+def choose_psi(name: str, beta: float | str, xi: float | str, z: Array, floor: float, scale: Scale = auto_scale) -> Psi:
     """Return Psi with "auto" replaced by what the residuals say."""
     if name == "none":
         return Psi()
-    found = auto_scale(z, name, floor)
+    found = scale(z, name, floor)
     chosen = (a if isinstance(b, str) else float(b) for a, b in zip(found, (beta, xi), strict=True))
     return Psi(name, *chosen)
 

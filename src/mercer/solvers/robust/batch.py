@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.engine.psi import Psi, choose_psi, row_weights
+from mercer.engine.psi import Psi, auto_scale, choose_psi, row_weights, strict_scale
 from mercer.events import SILENT, Channel
 from mercer.solvers.robust.space import RowSpace, Subspace, as_if_left_out, weighted_subspace
 
@@ -43,12 +43,16 @@ def fit_robust(
     *,
     max_iter: int = 100,
     tol: float = 1e-4,
+    strict: bool = False,
     channel: Channel = SILENT,
 ) -> RobustFit:
-    """Iterate until no weight changes by more than tol, or max_iter times; tol=0 never stops early."""
+    """Iterate until no weight changes by more than tol, or max_iter times; tol=0 never stops early.
+
+    `strict` leaves out more rows: "auto" parameters are then those of `strict_scale`, by residuals of the fit itself.
+    """
     if name == "none":
         return plain_fit(space, r)
-    psi, found, used = _settle(space, r, start, (name, beta, xi), max_iter - 1)
+    psi, found, used = _settle(space, r, start, (name, beta, xi), max_iter - 1, strict)
     z = start if found is None else found.z
     objective, weights, change = [_objective(psi, z)], row_weights(psi, z), np.inf
     while used < max_iter:
@@ -77,21 +81,22 @@ def resolved_by_plain(space: RowSpace, r: int, name: str, beta: float | str, xi:
 
 
 def _settle(
-    space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int
+    space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int, strict: bool
 ) -> tuple[Psi, Subspace | None, int]:
     """Compute "auto" parameters from the residuals for a few rounds; return them and the last subspace.
 
-    The residuals are those as if each row were left out: those of the fit itself are too small where many components
-    were fitted to few rows.
+    Unless it must be strict, the residuals are those as if each row were left out: those of the fit itself are too
+    small where many components were fitted to few rows.
     """
-    psi, found, used = choose_psi(*wanted, z, space.noise), None, 0
+    scale = strict_scale if strict else auto_scale
+    psi, found, used = choose_psi(*wanted, z, space.noise, scale), None, 0
     if not any(isinstance(given, str) for given in wanted[1:]):
         return psi, None, 0
     while used < min(_RESCALES, most):
         weights = row_weights(psi, z)
         found = weighted_subspace(space, weights, r, found)
         z, used, last = found.z, used + 1, psi
-        psi = choose_psi(*wanted, as_if_left_out(found, weights), space.noise)
+        psi = choose_psi(*wanted, z if strict else as_if_left_out(found, weights), space.noise, scale)
         if abs(psi.beta / last.beta - 1.0) < _SETTLED and abs(psi.xi - last.xi) <= _SETTLED * abs(last.xi):
             break
     return psi, found, used

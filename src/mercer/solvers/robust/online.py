@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.engine.principal_axes import principal_axes
-from mercer.engine.psi import Psi, choose_psi
+from mercer.engine.psi import Psi, choose_psi, strict_scale
 from mercer.engine.robust_block import ccipca_rows, guarded_block, literal_block, merged_root
 from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.robust.space import FeatureRows
@@ -90,11 +90,11 @@ def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[O
     """Return the state after some rows, learned together by the robust batch start, and their weights."""
     if np.ptp(F, axis=0).any():
         rows, r = FeatureRows(F, missing), min(options.r, *F.shape)
-        found = fit_from_start(rows, r, options.psi, options.beta, options.xi)
+        found = fit_from_start(rows, r, options.psi, options.beta, options.xi, strict=True)
         center, z, w, psi = found.subspace.mean, found.z, found.weights, found.psi
     else:  # rows that are all the same are no outliers
         center, z, w = F[0], 0.5 * missing, np.ones(len(F))
-        psi = choose_psi(options.psi, options.beta, options.xi, z, _rounding(F, missing))
+        psi = choose_psi(options.psi, options.beta, options.xi, z, _rounding(F, missing), strict_scale)
     state = OnlineState(center, F[:0], psi.beta, psi.xi, len(F), float(w.sum()), recent=z[-_RECENT:].copy())
     state.mean = center + w @ (F - center) / state.weight
     state.floor = _rounding(F, missing)

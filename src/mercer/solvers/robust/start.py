@@ -122,11 +122,13 @@ def fit_from_start(
     *,
     max_iter: int = 100,
     tol: float = 1e-4,
+    strict: bool = False,
     channel: Channel = SILENT,
 ) -> RobustFit:
     """Return robust kernel PCA from the robust start; plain kernel PCA (psi "none") needs no start.
 
-    Where plain kernel PCA holds every row exactly, no row is an outlier, and it is the answer.
+    Where plain kernel PCA holds every row exactly, no row is an outlier, and it is the answer. `strict` leaves out more
+    rows (`strict_scale`).
     """
     plain = plain_fit(space, r)
     if psi_name == "none":
@@ -134,4 +136,4 @@ def fit_from_start(
     if plain.z.max(initial=0.0) <= space.noise:
         return replace(plain, psi=choose_psi(psi_name, beta, xi, plain.z, space.noise))
     start = robust_residuals(space, r)
-    return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, channel=channel)
+    return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, strict=strict, channel=channel)
