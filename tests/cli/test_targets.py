@@ -100,9 +100,11 @@ def test_a_folder_that_is_not_there_is_told_before_the_work(files):
     assert "is a folder" in failure("outliers", "new.csv", "--save", files)
 
 
-def test_a_monitor_goes_on_in_its_own_file():
+def test_a_monitor_goes_on_in_its_own_file(files):
     run("monitor", "a1.csv", "--save", "plant.mercer")
+    before = (files / "plant.mercer").read_bytes()
     run("monitor", "new.csv", "--monitor", "plant.mercer", "--save", "plant.mercer")
+    assert (files / "plant.mercer").read_bytes() != before  # its place in the stream has moved
 
 
 @pytest.mark.parametrize("name", ["new.csv", "x.npy"])

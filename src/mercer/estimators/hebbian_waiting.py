@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Points, n_rows, row_kinds, stack_rows
-from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, rounding_noise, thresholds
-from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
-from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
-from mercer.solvers.exact.eigen import EigenOptions, solve
-from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.exact.weighted import fit_weighted
 
 
 def refuse_generator(X: Any) -> None:
@@ -61,14 +56,5 @@ def joined(before: WaitingRows | None, X: Points, *, merged: bool) -> WaitingRow
 
 def exact_model(kernel: Kernel, waiting: WaitingRows, r: int, center: bool) -> Expansion:
     """Return exact kernel PCA of all rows that have come, on the different ones as points."""
-    X, counts, n = waiting.rows, waiting.counts, waiting.total
-    if n == len(counts):
-        return fit_exact(kernel, X, r, dtype=np.float64, options=EigenOptions(), center=center).expansion
-    scale = np.sqrt(counts)
-    tiles = SymmetricTiles(kernel, X, np.float64, memory_budget(), available_threads())
-    operator = CentredOperator(tiles, kernel.diagonal(X), weights=counts / n, scale=scale, center=center)
-    spectrum = solve(operator, r, EigenOptions(positive=kernel.positive))
-    noise = rounding_noise(len(counts), operator.largest_entry, np.float64)
-    values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, thresholds(np.float64))
-    coef = (orient(spectrum.vectors) * inverse_roots(values)).T * scale
-    return on_rows(kernel, X, operator, coef, values, unit_gram(values), n)
+    repeated = waiting.total > len(waiting.counts)
+    return fit_weighted(kernel, waiting.rows, waiting.counts if repeated else None, r, center)

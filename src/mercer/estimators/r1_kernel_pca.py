@@ -13,7 +13,7 @@ from mercer.estimators.validation import (
     check_square,
     validated,
 )
-from mercer.solvers.l1.rivals import R1Options, fit_r1
+from mercer.solvers.l1.r1 import R1Options, fit_r1
 
 
 class R1KernelPCA(KernelDecomposition):

@@ -7,15 +7,13 @@ import numpy as np
 from mercer.arrays import Array, IntArray, Points, n_rows
 from mercer.engine.dense import leading_pairs
 from mercer.engine.moments import Moments, fading_weights, total
-from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, orient, orientation, rounding_noise, thresholds
-from mercer.expansion.build import of_components, on_rows, unit_gram
+from mercer.engine.spectrum import clean_eigenvalues, orientation, rounding_noise, thresholds
+from mercer.expansion.build import of_components
 from mercer.expansion.model import Expansion
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
-from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, one_blas_thread, run_in_threads
-from mercer.solvers.exact.eigen import EigenOptions, solve
-from mercer.solvers.exact.fit import fit_exact
+from mercer.kernels.tiles import available_threads, one_blas_thread, run_in_threads
+from mercer.solvers.exact.weighted import fit_weighted
 from mercer.solvers.landmark.moments import Landmarks, Whitening, block_slices
 
 _EXTRA_DIRECTIONS = 8  # beside as many as there are components: the bound becomes better by them
@@ -122,17 +120,8 @@ def _spread(model: Expansion, scores: Array) -> tuple[Array, Array]:
 
 def exact_model(kernel: Kernel, X: Points, n_components: int, forgetting: float, center: bool) -> Expansion:
     """Return exact kernel PCA of a few rows in order of time, the last with weight one."""
-    weights, r = fading_weights(n_rows(X), forgetting), min(n_components, n_rows(X))
-    if weights is None:
-        return fit_exact(kernel, X, r, dtype=np.float64, options=EigenOptions(), center=center).expansion
-    weight, scale = float(weights.sum()), np.sqrt(weights)
-    tiles = SymmetricTiles(kernel, X, np.float64, memory_budget(), available_threads())
-    operator = CentredOperator(tiles, kernel.diagonal(X), weights=weights / weight, scale=scale, center=center)
-    spectrum = solve(operator, r, EigenOptions(positive=kernel.positive))
-    noise = rounding_noise(n_rows(X), operator.largest_entry, np.float64)
-    values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, thresholds(np.float64))
-    coef = (orient(spectrum.vectors) * inverse_roots(values)).T * scale
-    return on_rows(kernel, X, operator, coef, values, unit_gram(values), max(1, round(weight)))
+    weights = fading_weights(n_rows(X), forgetting)
+    return fit_weighted(kernel, X, weights, min(n_components, n_rows(X)), center)
 
 
 def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
