@@ -43,7 +43,11 @@ def run(given: Run) -> Outcome:
     table += [line for name in found[_NAIVE] for line in _lines(name, found)]
     table += [*_claims(found[_NAIVE]), *_nearness(found)]
     table += [
-        reading(f"{TITLES[name]}: KernelOutlierDetector, all defaults", value, note="T2 and SPE together")
+        reading(
+            f"{TITLES[name]}: KernelOutlierDetector, all defaults",
+            value,
+            note="T2, SPE and Mahalanobis distance together",
+        )
         for name, value in defaults.items()
     ]
     return Outcome({"table2": Drawing(_draw(found[_NAIVE], defaults), _CAPTION)}, tuple(table))

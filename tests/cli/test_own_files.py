@@ -333,7 +333,7 @@ def test_means_are_those_of_the_training_rows(tmp_path, gaps, own, model):
     assert "does not know the means" in failure("transform", model, gaps, "--missing", "mean")
     run("outliers", gaps, "--missing", "mean", "--save", tmp_path / "d")
     shown = run("outliers", new, "--detector", tmp_path / "d", "--missing", "mean", "-o", "-").stdout.splitlines()[1]
-    assert float(shown.split(",")[2]) == mercer.load(tmp_path / "d").p_values([[5000, means[1], 7000]])[0]
+    assert float(shown.split(",")[3]) == mercer.load(tmp_path / "d").p_values([[5000, means[1], 7000]])[0]
     run("outliers", gaps, "--missing", "mean", "--scale", "none", "--save", tmp_path / "d")
     assert "does not know" in failure("outliers", new, "--detector", tmp_path / "d", "--missing", "mean")
 

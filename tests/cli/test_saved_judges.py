@@ -95,7 +95,7 @@ def test_what_a_saved_judge_does_with_missing_cells(detector, monitor):
     assert "--missing drop" in failure("outliers", "gaps.csv", "--detector", "d")
     run("outliers", "gaps.csv", "--detector", "d", "--missing", "mean", "-o", "p.npy")
     filled = [[1, NORMAL[:, 1].mean(), 3]]
-    np.testing.assert_allclose(np.load("p.npy")[3, 2], detector.p_values(filled)[0])
+    np.testing.assert_allclose(np.load("p.npy")[3, 3], detector.p_values(filled)[0])
     told = failure("monitor", "gaps.csv", "--monitor", "m", "--missing", "mean")
     assert "A saved monitor does not know the means of its training rows. Use --missing drop" in told
     run("outliers", "normal.csv", "--save", "d", "--scale", "none", "--missing", "mean")

@@ -9,6 +9,7 @@ import mercer
 from mercer.dask import KernelOutlierDetector
 from mercer.dask.detector_folds import REFERENCE, Folds
 from mercer.dask.sample import row_keys
+from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import score_model
 
 pytestmark = pytest.mark.usefixtures("no_cluster")
@@ -37,11 +38,13 @@ def test_limits_come_from_models_that_did_not_see_the_rows(sizes, center, client
     assert (numbers == REFERENCE).sum() == 250
     scaled = local._scaling(X)
     points = local.estimator_.expansion_.points
+    ellipsoid = Ellipsoid.of(X[numbers == REFERENCE])
     for k, (judge, scores) in enumerate(zip(local._judges, local.calibration_.folds, strict=True)):
         learned = clone(model).set_params(landmarks=points).fit(scaled[numbers != k])
         expected = score_model(learned.expansion_, 0.8, scaled[numbers != k])
-        np.testing.assert_allclose(judge(X), expected(scaled), rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(scores, expected(scaled[numbers == k]), rtol=1e-6, atol=1e-9)
+        for found, of in ((judge(X), slice(None)), (scores, numbers == k)):
+            np.testing.assert_allclose(found[:, :2], expected(scaled[of]), rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(found[:, 2], ellipsoid(X[of]), rtol=1e-9)
     whole = clone(model).set_params(landmarks=points).fit(scaled)
     np.testing.assert_allclose(local.estimator_.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
 

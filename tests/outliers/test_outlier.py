@@ -18,7 +18,7 @@ from mercer.outliers.contributions import contributions, score_gradients
 from mercer.outliers.scores import leading_components, score_model
 from textbook import outlier as naive
 
-STATISTICS = ("t2", "spe", "both")
+STATISTICS = ("t2", "spe", "both", "all")
 
 
 def correlated(rng, n, d=6, rank=2):
@@ -60,11 +60,15 @@ def test_components_of_the_l1_norm_are_chosen_by_variance_and_centred_by_their_m
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from(STATISTICS))
 def test_p_values_equal_the_textbook(seed, n_folds, statistic):
     rng = np.random.default_rng(seed)
-    folds = tuple(rng.exponential(size=(rng.integers(3, 9), 2)) for _ in range(n_folds))
-    new = rng.exponential(size=(n_folds, 7, 2)) * rng.choice([0.1, 1, 5])
+    folds = tuple(rng.exponential(size=(rng.integers(3, 9), 3)) for _ in range(n_folds))
+    new = rng.exponential(size=(n_folds, 7, 3)) * rng.choice([0.1, 1, 5])
+    if statistic != "all":
+        folds, new = tuple(fold[:, :2] for fold in folds), new[..., :2]
     pooled = np.vstack(folds)
 
     def value(scores):
+        if statistic == "all":
+            return naive.with_distance(pooled, scores)
         return naive.combined_index(pooled, scores) if statistic == "both" else scores[:, int(statistic == "spe")]
 
     expected = naive.cv_plus_p_values([value(f) for f in folds], [value(s) for s in new])
@@ -128,8 +132,8 @@ def test_the_parts_agree(rng):
     assert_allclose(detector.decision_function(new), detector.score_samples(new) - detector.offset_)
     assert 10 <= alarm.sum() < 20
     assert (np.argsort(detector.p_values(new), kind="stable")[:10] >= 30).all()
-    assert detector.statistics(new).shape == (40, 2)
-    assert detector.get_params()["statistic"] == "both"
+    assert detector.statistics(new).shape == (40, 3)
+    assert detector.get_params()["statistic"] == "all"
     assert not hasattr(detector, "score")  # as IsolationForest: p-values of one model say nothing about another
 
 
@@ -277,7 +281,7 @@ def test_figures_show_rows_limits_and_areas(rng):
     detector = KernelOutlierDetector(alpha=0.05, random_state=0).fit(X)
     new = np.vstack([correlated(rng, 20), 5 * np.eye(6)])
     chart = plots.control_chart(detector, new, alpha=0.05)
-    assert len(chart.axes) == 2
+    assert len(chart.axes) == 3
     assert [axes.lines[-1].get_ydata()[0] for axes in chart.axes] == pytest.approx(detector.limits(0.05).tolist())
     assert chart.axes[0].lines[2].get_xdata().tolist() == np.flatnonzero(detector.predict(new) == -1).tolist()
     kinds = np.repeat([0, 1, 2], [110, 5, 5])
@@ -304,7 +308,7 @@ def test_the_command_finds_rows_and_names_the_column_that_moved(rng, tmp_path):
     assert result.exit_code == 0, result.output
     assert "17" in result.output
     assert " d " in result.output
-    assert np.argmin(np.load(tmp_path / "p.npy")[:, 2]) == 17
+    assert np.argmin(np.load(tmp_path / "p.npy")[:, 3]) == 17
     assert mercer.load(tmp_path / "model").predict(X[17:18]).tolist() == [-1]
 
 
@@ -327,7 +331,7 @@ def test_a_saved_detector_is_shown_and_judges_new_rows_by_their_names(rng, tmp_p
     assert result.exit_code == 0, result.output
     assert " d " in result.output
     expected = mercer.load(model).p_values(new)
-    np.testing.assert_allclose(np.load(out)[:, 2], expected)
+    np.testing.assert_allclose(np.load(out)[:, 3], expected)
     assert np.argmin(expected) == 7
     shown = run(app, ["info", model])
     assert shown.exit_code == 0, shown.output

@@ -34,7 +34,7 @@ def test_the_number_of_rows_needed_is_the_smallest_that_allows_an_alarm(alpha):
     assert needed == 1 or allowed_count(alpha, needed - 1) == 0
 
 
-@pytest.mark.parametrize("statistic", ["both", "spe"])
+@pytest.mark.parametrize("statistic", ["all", "both", "spe"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize(("calibration", "needed"), [("cv+", 19), ("split", 38)])
 @pytest.mark.parametrize("short", [0, 1])
@@ -75,19 +75,22 @@ def test_training_rows_as_far_away_as_a_row_can_be_hide_all_others(rng, alpha, k
     """With two of them the smallest p-value of a row far away is 3 / (n + 1)."""
     X = np.vstack([rng.standard_normal((78, 3)), [[500.0, 0, 0], [0, 500.0, 0]]])
     estimator = KernelPCA(4, kernel=kernel, gamma=0.2)
-    detector, texts = fitted(X, estimator=estimator, alpha=alpha, standardize=False)
+    detector, texts = fitted(X, estimator=estimator, statistic="both", alpha=alpha, standardize=False)
     alarms = (detector.predict(1e3 * FAR) == -1).any()
     assert alarms == (alpha >= 3 / 81)
     assert alarms == (not texts)
     if texts:
         assert "2 of 80 rows" in texts[0]
+    detector, texts = fitted(X, estimator=estimator, alpha=alpha, standardize=False)
+    assert not texts  # Mahalanobis distances grow without end
+    assert (detector.predict(1e3 * FAR) == -1).all()
 
 
 def test_a_statistic_that_does_not_see_distance_is_told(rng):
     X = rng.standard_normal((60, 3))
     detector, [text] = fitted(X, estimator=KernelPCA(4, kernel="rbf", gamma=2.0), statistic="t2")
     assert (detector.predict(FAR) == 1).all()
-    assert "Use statistic='both'" in text
+    assert "Use statistic='all'" in text
     detector, texts = fitted(X, estimator=KernelPCA(2, kernel="linear"), statistic="t2")
     assert (detector.predict(FAR) == -1).any()
     assert not texts
@@ -117,7 +120,8 @@ def test_contamination_warns_only_of_rows_that_hide_others(rng, contamination):
     X = np.vstack([rng.standard_normal((95, 3)), 1e4 * np.eye(5, 3), [[0, 0, -1e4]]])
     X[-3:-1, 0] = [2e4, -1e4]
     estimator = KernelPCA(4, kernel="rbf", gamma=0.2)
-    detector, texts = fitted(X, estimator=estimator, contamination=contamination, standardize=False)
+    given = {"statistic": "both", "contamination": contamination, "standardize": False}
+    detector, texts = fitted(X, estimator=estimator, **given)
     alarms = (detector.predict(1e6 * FAR) == -1).any()
     assert alarms == (not texts)
     assert alarms == (contamination == 0.1)

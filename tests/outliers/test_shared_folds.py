@@ -11,6 +11,7 @@ import mercer
 from mercer import KernelOutlierDetector, KernelPCA, L1KernelPCA, LandmarkKernelPCA, RobustKernelPCA
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
+from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import score_model, score_part
 from mercer.outliers.together import reference_size
 from mercer.solvers.exact import parts as exact_parts
@@ -63,7 +64,8 @@ def assert_equal_to_apart(detector, X, new, tol):
         for found, rows in ((detector.calibration_.folds[k], X[fold]), (together[k], new)):
             expected = model(detector._scaling(rows))
             rounding = 1e-12 * model.expansion.kernel.diagonal(detector._scaling(rows)).max()
-            assert_allclose(found, expected, atol=tol * np.abs(expected).max() + rounding, rtol=tol)
+            assert_allclose(found[:, :2], expected, atol=tol * np.abs(expected).max() + rounding, rtol=tol)
+            assert_allclose(found[:, 2], Ellipsoid.of(np.delete(X, fold, axis=0))(rows), rtol=tol, atol=tol)
 
 
 @settings(deadline=None)
@@ -164,7 +166,7 @@ def test_rows_of_any_size_have_equal_models(rng, size):
     usual = KernelOutlierDetector(KernelPCA(3), standardize=False, random_state=0).fit(X)
     scaled = KernelOutlierDetector(KernelPCA(3), standardize=False, random_state=0).fit(X * size)
     assert_allclose(scaled.p_values(X * size), usual.p_values(X))
-    assert_allclose(scaled.statistics(X * size), usual.statistics(X) * [1.0, size**2], rtol=1e-6)
+    assert_allclose(scaled.statistics(X * size), usual.statistics(X) * [1.0, size**2, 1.0], rtol=1e-6)
 
 
 # -- limits --------------------------------------------------------------------------------------------------------
@@ -217,7 +219,8 @@ def test_a_saved_detector_keeps_one_copy_of_the_points(rng, tmp_path, model):
     again = mercer.load(tmp_path / "detector")
     assert again._judges.points_are_shared
     assert np.array_equal(again.score_samples(X + 1), detector.score_samples(X + 1))
-    assert (tmp_path / "detector").stat().st_size < 3 * X.nbytes  # the rows of `estimator_`, of the models, and less
+    # the rows of `estimator_` and of the models, six covariances, and less than the rows once more
+    assert (tmp_path / "detector").stat().st_size < 3 * X.nbytes + 6 * 50 * 50 * 8
 
 
 def test_progress_ends_with_all_models(rng):

@@ -33,7 +33,8 @@ def test_of_many_rows_some_make_the_first_model():
 
 
 def detector(**more):
-    return KernelOutlierDetector(KernelPCA(20, kernel="rbf", gamma="median"), explained=1.0, random_state=0, **more)
+    model = KernelPCA(20, kernel="rbf", gamma="median")
+    return KernelOutlierDetector(model, statistic="both", explained=1.0, random_state=0, **more)
 
 
 def test_a_group_of_outliers_among_the_rows_is_found():

@@ -63,6 +63,34 @@ def combined_index(pooled, scores):
     return np.array(out)
 
 
+def with_distance(pooled, scores):
+    """max(z(combined index), 0.7 z(distance)), z as in `combined_index`; the third column has squared distances."""
+    indices, distances = combined_index(pooled, pooled), [math.sqrt(row[2]) for row in pooled]
+    out = []
+    for index, row in zip(combined_index(pooled, scores), scores, strict=True):
+        z = []
+        for value, reference in ((index, indices), (math.sqrt(row[2]), distances)):
+            middle = np.quantile(reference, 0.5)
+            z.append((value - middle) / (np.quantile(reference, 0.9) - middle))
+        out.append(max(z[0], 0.7 * z[1]))
+    return np.array(out)
+
+
+def mahalanobis(X, new):
+    """z^T C^-1 z of new rows, z scaled by means and deviations of X, C their shrunk covariance [Ledoit, Wolf 2004]."""
+    n, d = X.shape
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    deviation = np.where(deviation > 0, deviation, 1.0)
+    Z = (X - mean) / deviation
+    S = sum(np.outer(z, z) for z in Z) / n
+    target = np.trace(S) / d * np.eye(d)
+    apart = ((S - target) ** 2).sum()
+    uncertain = sum(((np.outer(z, z) - S) ** 2).sum() for z in Z) / n**2
+    shrinkage = min(uncertain / apart, 1.0) if apart > 0 else 0.0
+    C = (1 - shrinkage) * S + (shrinkage + 1e-9) * target
+    return np.array([z @ np.linalg.solve(C, z) for z in (new - mean) / deviation])
+
+
 def chosen_components(variances, explained):
     """{j: lambda_j >= alpha}, alpha the largest variance for which these hold the share [kim2019, below (28)]."""
     for alpha in sorted(variances, reverse=True):

@@ -1,4 +1,4 @@
-"""Which statistic ranks outliers best: T2, SPE, or both together, over widths of the kernel."""
+"""Which statistic ranks outliers best: T2, SPE, both or all together, over widths of the kernel."""
 
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ OBJECTIVE = Objective(
     },
     solvers=[
         Solver("residual of linear PCA", lambda given: lambda: [[linear(*one[:2])] for one in given], peer=True),
-        *(Solver(f"mercer, statistic={statistic!r}", by(statistic)) for statistic in ("t2", "spe", "both")),
+        *(Solver(f"mercer, statistic={statistic!r}", by(statistic)) for statistic in ("t2", "spe", "both", "all")),
     ],
     quality=area,
     quality_name="ROC AUC",

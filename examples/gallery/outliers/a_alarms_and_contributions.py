@@ -27,9 +27,10 @@ print(f"alarms: {alarm[:157].mean():.1%} of 157 new benign tumours (asked for: {
 print(f"{alarm[157:].mean():.0%} of 60 malignant ones")
 
 # %%
-# The control chart: T2 is how far a row lies from the centre within the components, SPE how far it lies from them. The
-# last 60 rows are the malignant ones. Red rows raise an alarm. The detector judges both statistics together, and a
-# dashed line is the limit of one statistic alone: so a row beyond only one of the lines need not raise an alarm.
+# The control chart: T2 is how far a row lies from the centre within the components, SPE how far it lies from them, and
+# the Mahalanobis distance how badly it fits the linear relations between the features. The last 60 rows are the
+# malignant ones. Red rows raise an alarm. The detector judges all statistics together, and a dashed line is the limit
+# of one of them alone: so a row beyond only one of the lines need not raise an alarm.
 figure = plots.control_chart(detector, new, alpha=alpha)
 
 # %%
@@ -42,4 +43,4 @@ figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
 picture = axes.imshow(shares[:, top].T, cmap="Reds", aspect="auto", vmin=0)
 axes.set_yticks(range(len(top)), data.feature_names[top])
 axes.set(xlabel="the twelve most unusual malignant tumours", xticks=[])
-figure.colorbar(picture, ax=axes, label="share of the SPE")
+figure.colorbar(picture, ax=axes, label="share of all contributions")

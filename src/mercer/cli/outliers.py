@@ -16,7 +16,7 @@ from mercer.io import writers
 from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.judgement import judge_rows
+from mercer.outliers.judgement import judge_rows, used_statistics
 
 MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
@@ -44,12 +44,14 @@ def outliers(
             "itself stays as it is)"
         ),
     ] = None,
-    statistic: Annotated[str, typer.Option(help="both, t2 or spe.")] = "both",
+    statistic: Annotated[str, typer.Option(help="all, both (t2 and spe), t2 or spe.")] = "all",
     method: Method = methods.AUTO,
     scale: Annotated[
         options.Scale, typer.Option(help="Scale columns; soft and variance give all of them the same weight.")
     ] = options.Scale.soft,
-    out: Annotated[str | None, typer.Option("--out", "-o", help="File for t2, spe and p of each row, or -.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="File for the statistics and p of each row, or -.")
+    ] = None,
     detector: Annotated[
         Path | None, typer.Option(help="A saved detector to use; options for learning are then refused.")
     ] = None,
@@ -150,7 +152,7 @@ def _judge(
         p_values.noting(table, found.p_values)
         return np.column_stack([found.statistics, found.p_values])
 
-    names, chunks = labelled(judging, judging.chunks(_CHUNK), results, ["t2", "spe", "p"])
+    names, chunks = labelled(judging, judging.chunks(_CHUNK), results, [*used_statistics(judge), "p"])
     if out is None:
         for _ in chunks:
             pass
@@ -167,6 +169,6 @@ def _show(detector: KernelOutlierDetector, seen: Largest) -> None:
     names = getattr(detector, "feature_names_in_", None)
     grid = console.grid("row", *seen.kept_names, "p", "moved most")
     for one, share in zip(found, shares, strict=True):
-        moved = int(np.argmax(share))
-        grid.add_row(str(one.row), *one.kept, f"{one.shown:.4g}", str(moved if names is None else names[moved]))
+        most = int(np.argmax(share))
+        grid.add_row(str(one.row), *one.kept, f"{one.shown:.4g}", str(most if names is None else names[most]))
     console.show("The most unusual rows, counted from 0", grid)

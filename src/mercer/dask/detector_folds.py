@@ -11,7 +11,7 @@ from mercer.dask.landmark_moments import Measuring
 from mercer.dask.sample import row_keys
 from mercer.engine.moments import Moments, total
 from mercer.engine.scaling import Scaling
-from mercer.outliers.panel import Judge
+from mercer.outliers.panel import PanelJudge
 
 REFERENCE = -1  # the fold of rows that set scaling, gamma and landmarks: they are in every model
 
@@ -65,14 +65,14 @@ def added_folds(found: list[Any]) -> list[Moments]:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """What every partition gives in the second pass: T2 and SPE of its rows, by the model without their fold."""
+    """What every partition gives in the second pass: statistics of its rows, by the model without their fold."""
 
     folds: Folds
-    judges: Sequence[Judge]
+    judges: Sequence[PanelJudge]
     share: float  # of the rows; others are left out, where there are more than limits need
 
     def __call__(self, rows: Array, number: int) -> list[Array]:
-        """Return the scores of one partition, (n_k, 2) for each fold."""
+        """Return the scores of one partition, (n_k, 2 or 3) for each fold."""
         keys = row_keys(self.folds.seed, number, len(rows))
         folds = self.folds.numbers(number, keys)
         left = 1.0 - (1.0 - keys) / max(1.0 - self.folds.reference, 1e-300)  # uniform among the rows in folds
@@ -80,8 +80,8 @@ class HeldOutScores:
         return [self._scores(judge, rows[(folds == k) & (left <= self.share)]) for k, judge in enumerate(self.judges)]
 
     @staticmethod
-    def _scores(judge: Judge, rows: Array) -> Array:
-        return judge(rows) if len(rows) else np.empty((0, 2))
+    def _scores(judge: PanelJudge, rows: Array) -> Array:
+        return judge(rows) if len(rows) else np.empty((0, 2 if judge.ellipsoid is None else 3))
 
 
 def joined_scores(found: list[Any]) -> list[Array]:

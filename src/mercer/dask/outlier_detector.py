@@ -29,8 +29,9 @@ from mercer.expansion.part_model import PartModel
 from mercer.kernels.landmark_map import require_rows
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.detector import KernelOutlierDetector as Local
+from mercer.outliers.ellipsoid import Ellipsoid, distances_count
 from mercer.outliers.fitting import FittedModels
-from mercer.outliers.panel import Judge, Panel
+from mercer.outliers.panel import Panel, PanelJudge
 from mercer.outliers.scores import score_part
 from mercer.solvers.landmark.models import solve_moments
 from mercer.solvers.landmark.moments import Landmarks
@@ -59,9 +60,9 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
 
     The models are on landmarks. Whole partitions are held out, in `n_folds` groups (single rows, if there are fewer
     partitions than that): each is judged by the model of all others, and these scores set the limits (CV+, as in
-    `mercer.KernelOutlierDetector`). A sample of all partitions sets scaling, gamma and landmarks; its rows are in every
-    model and set no limits. So the rate of false alarms is kept for rows without an order. At most 200,000 rows, drawn
-    at random, set the limits.
+    `mercer.KernelOutlierDetector`). A sample of all partitions sets scaling, gamma, landmarks and the covariance of
+    Mahalanobis distances; its rows are in every model and set no limits. So the rate of false alarms is kept for rows
+    without an order. At most 200,000 rows, drawn at random, set the limits.
 
     The parameters are those of the class for one machine. On a cluster, `estimator` is None or a
     `mercer.LandmarkKernelPCA`, `calibration` is "cv+" and `contamination` is None; other values are refused.
@@ -69,8 +70,8 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
     Attributes
     ----------
     calibration_ : Calibration
-        T2 and SPE of the rows that set the limits. All other attributes of `mercer.KernelOutlierDetector` are there as
-        well.
+        The statistics of the rows that set the limits. All other attributes of `mercer.KernelOutlierDetector` are there
+        as well.
 
     Examples
     --------
@@ -196,12 +197,13 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         measuring = Measuring.on(landmarks, rows, plan.n_components, 1.0)
         learning = _Stage("folds learned", FoldMoments(folds, scaling, measuring), added_folds, progress.add_moments)
         moments = self._over(runs, given, learning, progress.moments, progress.measured)
-        judges = [
-            Judge(
-                scaling, self._without(landmarks, moments[:k] + moments[k + 1 :], plan.n_components, estimator.center)
-            )
-            for k in range(folds.count)
-        ]
+        count = distances_count(self.statistic, *reference.rows.shape)
+        around = Ellipsoid.of(reference.rows.astype(np.float64)) if count else None
+        judges = []
+        for k in range(folds.count):
+            others = moments[:k] + moments[k + 1 :]
+            model = self._without(landmarks, others, plan.n_components, estimator.center)
+            judges.append(PanelJudge(scaling, model, around))
         share = min(1.0, _CALIBRATION / max(1, n))
         judging = _Stage(
             "held-out rows judged", HeldOutScores(folds, judges, share), joined_scores, progress.add_scores
@@ -212,7 +214,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         kept = [k for k, own in enumerate(scores) if len(own)]
         calibration = Calibration(tuple(scores[k] for k in kept), self.statistic)
         held = np.arange(calibration.n)
-        return FittedModels(scaling, estimator, Panel([judges[k] for k in kept]), calibration, held)
+        return FittedModels(scaling, estimator, around, Panel([judges[k] for k in kept]), calibration, held)
 
     def _over(self, runs: Here | Workers, given: Partitions, stage: _Stage, found: list[Any], done: int) -> list[Any]:
         """Return what all partitions give, fold by fold; `found` is that of the groups which are done."""

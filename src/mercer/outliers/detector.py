@@ -16,7 +16,7 @@ from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
 from mercer.outliers import silence
-from mercer.outliers.calibration import alarm_level, allowed_count
+from mercer.outliers.calibration import STATISTICS, alarm_level, allowed_count
 from mercer.outliers.contributions import contributions
 from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.fitting import FittedModels, Fitting
@@ -35,9 +35,10 @@ _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outlier detection by kernel PCA with a chosen rate of false alarms.
 
-    Two statistics tell how unusual a row is: T2 tells how far from the centre it lies within the subspace of the
-    components, and SPE how far it lies from this subspace. Their limits are set with rows that the scoring models have
-    not seen, so that of clean new rows a share `alpha` raises an alarm, whatever their distribution [barber2021]_.
+    Three statistics tell how unusual a row is: T2 tells how far from the centre it lies within the subspace of the
+    components, SPE how far it lies from this subspace, and the Mahalanobis distance how badly it fits the linear
+    relations between the columns. Their limits are set with rows that the scoring models have not seen, so that of
+    clean new rows a share `alpha` raises an alarm, whatever their distribution [barber2021]_.
 
     Rows need no order. For rows that follow each other in time, and for streams that drift, use `ProcessMonitor`.
 
@@ -48,11 +49,13 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         components and the scaling of columns that `mercer.select` finds for clean training rows; `standardize` and
         `explained` are then not used. None: `KernelPCA` with a Gaussian kernel and at most 4 components, which works
         without tuning on most tables.
-    statistic : {"both", "t2", "spe"}, default="both"
+    statistic : {"all", "both", "t2", "spe"}, default="all"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.
         "both": a combination of the two; T2 alone fails with narrow Gaussian kernels, and SPE alone does not see
-        extreme rows inside the subspace.
+        extreme rows inside the subspace. "all": the same, and the Mahalanobis distance from the mean of the rows, with
+        a covariance as in `sklearn.covariance.LedoitWolf`. It finds rows that break a linear relation between columns,
+        which a Gaussian kernel hardly sees, and is used where there are at least twice as many rows as columns.
     explained : float in (0, 1], default=0.8
         Components of largest variance are taken until they hold this share of the variance of all components of the
         estimator.
@@ -101,7 +104,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     estimator_ : estimator
         The estimator, fitted to all training rows.
     calibration_ : Calibration
-        T2 and SPE of the training rows that set the limits, by models that did not see them.
+        The statistics of the training rows that set the limits, by models that did not see them.
     offset_ : float
         `decision_function` is `score_samples` minus this.
     n_samples_seen_ : int
@@ -122,6 +125,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
        Analysis and Machine Intelligence, 2019.
     .. [hoffmann2007] Heiko Hoffmann, Kernel PCA for novelty detection, Pattern Recognition 40, 2007.
+    .. [alcala2009] C. F. Alcala and S. J. Qin, Reconstruction-based contribution for process monitoring, Automatica 45,
+       2009.
     .. [barber2021] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani, Predictive inference with the
        jackknife+, Annals of Statistics 49, 2021.
 
@@ -140,7 +145,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [BaseEstimator, StrOptions({SELECT}), None],
-        "statistic": [StrOptions({"both", "t2", "spe"})],
+        "statistic": [StrOptions({"all", "both", "t2", "spe"})],
         "explained": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="neither"), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right"), None],
@@ -157,7 +162,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         self,
         estimator: Any = None,
         *,
-        statistic: str = "both",
+        statistic: str = "all",
         explained: float = 0.8,
         alpha: float | None = None,
         contamination: float | None = None,
@@ -238,6 +243,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     def _adopt(self, found: FittedModels, explained: float, n: int) -> None:
         """Take over models of n rows."""
         self._scaling, self.estimator_, self._explained = found.scaling, found.estimator, explained
+        self._ellipsoid = found.ellipsoid
         self._judges, self.calibration_, self._known = found.judges, found.calibration, found.known
         self.n_samples_seen_ = n
         self.offset_ = -alarm_level(self._level, self.calibration_.n)
@@ -350,7 +356,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     # -- scoring -------------------------------------------------------------------------------------------------
 
     def _each(self, X: Array) -> Array:
-        """Return T2 and SPE by every model, (models, n, 2); of training rows, by models that have not learned them."""
+        """Return the statistics by every model, (models, n, 2 or 3); of training rows, by models without them."""
         each = self._judges(X)
         return each if self._known is None else self._known.in_place_of(each, X)
 
@@ -358,7 +364,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         return -self.calibration_.surprise(self._each(X))
 
     def statistics(self, X: Any) -> Array:
-        """Return T2 and SPE of every row, averaged over the models that judge.
+        """Return the statistics of every row, averaged over the models that judge.
 
         Parameters
         ----------
@@ -367,8 +373,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
-            T2 in the first column, SPE in the second; `limits` returns the limits that belong to them.
+        ndarray of shape (n_samples, 2) or (n_samples, 3)
+            T2 in the first column, SPE in the second, and the squared Mahalanobis distance in the third, if it is used
+            (statistic="all" with at least twice as many rows as columns); `limits` returns the limits that belong to
+            them.
 
         Raises
         ------
@@ -383,7 +391,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         return np.asarray(self._each(self._check(X, reset=False)).mean(axis=0))
 
     def limits(self, alpha: float | None = None) -> Array:
-        """Return the limits of T2 and of SPE, each taken alone, for control charts.
+        """Return the limits of all statistics, each taken alone, for control charts.
 
         Parameters
         ----------
@@ -392,8 +400,9 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
         Returns
         -------
-        ndarray of shape (2,)
-            Limit of T2 and limit of SPE; infinite where there are too few rows for this rate.
+        ndarray of shape (2,) or (3,)
+            Limits of T2, of SPE, and of the squared Mahalanobis distance if it is used; infinite where there are too
+            few rows for this rate.
 
         Raises
         ------
@@ -505,19 +514,21 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def contributions(self, X: Any, statistic: str = "spe") -> Array:
-        """Return what each feature contributes to the SPE or T2 of each row.
+    def contributions(self, X: Any, statistic: str = "all") -> Array:
+        """Return what each feature contributes to the statistics of each row.
 
-        The gradient of the statistic is integrated along the straight line from the mean row to the row. The
-        contributions of a row sum to its statistic minus the statistic of the mean row. This is the mean of the rows
-        from which the scaling was learned.
+        For T2 and SPE, the gradient of the statistic is integrated along the straight line from the mean row to the
+        row. The contributions of a row sum to its statistic minus the statistic of the mean row. This is the mean of
+        the rows from which the scaling was learned. For the squared Mahalanobis distance, the contribution of a feature
+        is what the distance would lose if the feature had the value that the other features predict [alcala2009]_.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to explain, with the features of the training rows.
-        statistic : {"spe", "t2"}, default="spe"
-            The statistic to explain.
+        statistic : {"all", "spe", "t2", "mahalanobis"}, default="all"
+            The statistic to explain. "all": the sum of the contributions to all statistics that the detector computes,
+            each in units of the value that one normal row in ten exceeds.
 
         Returns
         -------
@@ -530,14 +541,32 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             If the detector is not fitted yet.
         ValueError
             If the kernel has no derivatives ("linear", "poly", "rbf", "sigmoid" and "cosine" have), if `statistic`
-            is neither "spe" nor "t2", or if X does not match the training rows.
+            is none of the above, if it is "mahalanobis" and this distance is not used, or if X does not match the
+            training rows.
         """
         check_is_fitted(self)
-        if statistic not in ("spe", "t2"):
-            raise ValueError(f"statistic must be 'spe' or 't2'; got {statistic!r}.")
-        rows = self._scaling.bounded(self._check(X, reset=False))
-        model = score_model(self.estimator_.expansion_, self._explained)
-        return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
+        X = self._check(X, reset=False)
+        if statistic != "all":
+            return self._contributions(X, statistic)
+        units = np.maximum(self.calibration_.large, np.finfo(float).tiny)
+        return np.asarray(
+            sum(self._contributions(X, name) / unit for name, unit in zip(STATISTICS, units, strict=False))
+        )
+
+    def _contributions(self, X: Array, statistic: str) -> Array:
+        """Return what each feature contributes to one statistic."""
+        if statistic not in STATISTICS:
+            raise ValueError(f"statistic must be 'all', 't2', 'spe' or 'mahalanobis'; got {statistic!r}.")
+        if statistic != "mahalanobis":
+            rows = self._scaling.bounded(X)
+            model = score_model(self.estimator_.expansion_, self._explained)
+            return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
+        if self._ellipsoid is None:
+            raise ValueError(
+                "This detector does not use the Mahalanobis distance: that needs statistic='all' and at least twice as "
+                "many rows as columns."
+            )
+        return self._ellipsoid.contributions(X)
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,9 @@ from mercer.engine.scaling import Scaling
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
+from mercer.outliers.ellipsoid import Ellipsoid, distances_count
 from mercer.outliers.known_rows import KnownRows
-from mercer.outliers.panel import Judge, Panel
+from mercer.outliers.panel import Panel, PanelJudge, with_distance
 from mercer.outliers.scores import score_model, score_part
 from mercer.outliers.trimming import trimmed
 
@@ -28,6 +29,7 @@ class FittedModels:
 
     scaling: Scaling
     estimator: Any
+    ellipsoid: Ellipsoid | None  # of all rows, where distances count
     judges: Panel
     calibration: Calibration
     held: IntArray  # the rows of the scores in `calibration`
@@ -51,50 +53,50 @@ class Fitting:
         rows = scaling(X)
         estimator = self.make(rows)
         more = [reference] if _learns_rows_by_heart(estimator, rows, len(reference)) else []
+        left_out = [*held, *more]
         with _watched(estimator, self.channel):
-            parts = estimator._fit_with_parts(rows, [*held, *more], reference)
-            models = [score_part(part, self.explained) for part in parts]
+            parts = estimator._fit_with_parts(rows, left_out, reference)
+        judges: list[PanelJudge] = []
+        scores: list[Array] = []
+        for part, own in zip(left_out, parts, strict=True):
+            model, found = score_part(own, self.explained)
+            judges.append(PanelJudge(scaling, model, self._ellipsoid(np.delete(X, part, axis=0), X)))
+            scores.append(with_distance(found, judges[-1].ellipsoid, X[part]))
         self._tell(len(held) + 1, len(held) + 1)
-        scores = [scores for _, scores in models]
-        known = KnownRows.of(X, np.concatenate([*held, *more]), np.vstack(scores))
-        del models[len(held) :], scores[len(held) :]
-        judges = [Judge(scaling, model) for model, _ in models]
-        return self._found(scaling, estimator, judges, scores, held, known)
+        known = KnownRows.of(X, np.concatenate(left_out), np.vstack(scores))
+        del judges[len(held) :], scores[len(held) :]
+        calibration = Calibration(tuple(scores), self.statistic)
+        around = self._ellipsoid(X, X)
+        return FittedModels(scaling, estimator, around, Panel(judges), calibration, np.concatenate(held), known)
 
     def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
         """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
         usual = trimmed(X, self.trim)
         scaling = Scaling.of(usual, self.standardize)
-        estimator = self._fitted(scaling(usual))
-        judges: list[Judge] = []
+        estimator, around = self._fitted(scaling(usual)), self._ellipsoid(usual, X)
+        judges: list[PanelJudge] = []
         scores: list[Array] = []
         self._tell(1, len(parts) + 1)
         for held, learned in parts:
-            judges.append(self._judge(X[learned]))
+            judges.append(self._judge(X[learned], X))
             scores.append(judges[-1](X[held]))
             self._tell(len(judges) + 1, len(parts) + 1)
-        held_rows = [held for held, _ in parts]
-        known = KnownRows.of(X, np.concatenate(held_rows), np.vstack(scores))
-        return self._found(scaling, estimator, judges, scores, held_rows, known)
-
-    def _found(
-        self,
-        scaling: Scaling,
-        estimator: Any,
-        judges: list[Judge],
-        scores: list[Array],
-        held: Sequence[IntArray],
-        known: KnownRows,
-    ) -> FittedModels:
+        held_rows = np.concatenate([held for held, _ in parts])
+        known = KnownRows.of(X, held_rows, np.vstack(scores))
         calibration = Calibration(tuple(scores), self.statistic)
-        return FittedModels(scaling, estimator, Panel(judges), calibration, np.concatenate(held), known)
+        return FittedModels(scaling, estimator, around, Panel(judges), calibration, held_rows, known)
 
-    def _judge(self, X: Array) -> Judge:
-        """Return a model of T2 and SPE, fitted to these rows, scaling included."""
+    def _judge(self, X: Array, everything: Array) -> PanelJudge:
+        """Return a model of T2 and SPE, and of distances, fitted to these rows of everything, scaling included."""
         usual = trimmed(X, self.trim)
         scaling = Scaling.of(usual, self.standardize)
         rows = scaling(usual)
-        return Judge(scaling, score_model(self._fitted(rows).expansion_, self.explained, rows))
+        model = score_model(self._fitted(rows).expansion_, self.explained, rows)
+        return PanelJudge(scaling, model, self._ellipsoid(usual, everything))
+
+    def _ellipsoid(self, X: Array, everything: Array) -> Ellipsoid | None:
+        """Return the ellipsoid of some rows; None, for all models alike, where everything has too few rows for one."""
+        return Ellipsoid.of(X) if distances_count(self.statistic, *everything.shape) else None
 
     def _fitted(self, rows: Array) -> Any:
         estimator = self.make(rows)

@@ -24,7 +24,7 @@ class KnownRows:
     """Training rows, each as one number that is made of all its bits, and their scores by models without them."""
 
     marks: Marks  # (m,), ascending
-    scores: Array  # (m, 2), T2 and SPE
+    scores: Array  # (m, 2 or 3)
 
     @classmethod
     def of(cls, X: Array, held: IntArray, scores: Array) -> "KnownRows":
@@ -37,7 +37,7 @@ class KnownRows:
         return cls(marks[kept], scores[place[kept]])
 
     def in_place_of(self, each: Array, X: Array) -> Array:
-        """Return scores by every model, (models, n, 2), with those of rows that are known replaced."""
+        """Return scores by every model, (models, n, 2 or 3), with those of rows that are known replaced."""
         if not len(self.marks):
             return each
         marks = _marks(X)

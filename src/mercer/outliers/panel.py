@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.expansion.model import Expansion
+from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import ScoreModel
 
 
@@ -26,16 +27,27 @@ class Judge:
 
 
 @dataclass(frozen=True, eq=False)
+class PanelJudge(Judge):
+    """A judge with an ellipsoid of the same rows, if Mahalanobis distances count."""
+
+    ellipsoid: Ellipsoid | None
+
+    def __call__(self, X: Array) -> Array:
+        """Return T2 and SPE of every row, (n, 2), with the squared distance where it counts, (n, 3)."""
+        return with_distance(super().__call__(X), self.ellipsoid, X)
+
+
+@dataclass(frozen=True, eq=False)
 class Panel:
     """Several judges. Those that share scaling and points need only one block of kernel values for all of them."""
 
-    judges: Sequence[Judge]
+    judges: Sequence[PanelJudge]
 
-    def __iter__(self) -> Iterator[Judge]:
+    def __iter__(self) -> Iterator[PanelJudge]:
         return iter(self.judges)
 
     def __call__(self, X: Array) -> Array:
-        """Return T2 and SPE by every model, (models, rows, 2)."""
+        """Return the statistics by every model, (models, rows, 2 or 3)."""
         if self._stacked is None:
             return np.stack([judge(X) for judge in self.judges])
         rows, models = self.judges[0].scaling.bounded(X), [judge.model for judge in self.judges]
@@ -47,7 +59,8 @@ class Panel:
             norms = own
             if means:
                 norms = np.maximum(own - 2.0 * products[:, scores.shape[1] + k] + model.expansion.mean_norm, 0.0)
-            found.append(np.column_stack([model.t2(y), model.spe(y, norms)]))
+            scored = np.column_stack([model.t2(y), model.spe(y, norms)])
+            found.append(with_distance(scored, self.judges[k].ellipsoid, X))
         return np.stack(found)
 
     def _separated(self, scores: Array) -> list[Array]:
@@ -81,3 +94,8 @@ class Panel:
             eigenvalues=np.concatenate([model.eigenvalues for model in models]),
             gram=block_diag(*(model.gram for model in models)),
         )
+
+
+def with_distance(scores: Array, ellipsoid: Ellipsoid | None, X: Array) -> Array:
+    """Return T2 and SPE, (n, 2), with the squared distances of the rows in a third column, if there is an ellipsoid."""
+    return scores if ellipsoid is None else np.column_stack([scores, ellipsoid(X)])

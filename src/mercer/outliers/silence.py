@@ -47,6 +47,8 @@ def no_training_row(alpha: float, n: int) -> str | None:
 
 def hidden(detector: Any) -> str | None:
     """Return a warning if a row infinitely far from all others raises no alarm, as training rows score as high."""
+    if detector._ellipsoid is not None:
+        return None  # distances grow without end
     scores = [judge.model.far_away() for judge in detector._judges]
     if any(one is None for one in scores):
         return None
@@ -57,7 +59,7 @@ def hidden(detector: Any) -> str | None:
     count = round(float(calibration.p_values(far)[0]) * (calibration.n + 1)) - 1
     higher = f"Rows far away from all others raise no alarm: {count} of {calibration.n} rows score as high"
     if detector.statistic == "t2":
-        return f"{higher}, as T2 does not grow with distance for this kernel. Use statistic='both' or statistic='spe'."
+        return f"{higher}, as T2 does not grow with distance for this kernel. Use statistic='all' or statistic='spe'."
     by_share = detector.contamination is not None
     limit, value = ("contamination", detector.contamination) if by_share else ("alpha", detector._level)
     return f"{higher}, more than {limit}={value:g} allows. If these are outliers, drop them, or raise {limit}."

@@ -6,8 +6,9 @@ from typing import Any
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.outliers.calibration import Calibration
+from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.known_rows import KnownRows
-from mercer.outliers.panel import Judge, Panel
+from mercer.outliers.panel import Panel, PanelJudge
 from mercer.outliers.scores import ScoreModel
 
 _PLAIN = ("estimator_", "offset_", "n_features_in_", "n_samples_seen_", "feature_names_in_")
@@ -26,6 +27,8 @@ def as_state(detector: Any) -> dict[str, Any]:
         [*_of_scaling(judge.scaling), _expansion(judge, shared), judge.model.means, judge.model.variances]
         for judge in panel
     ]
+    if detector._ellipsoid is not None:
+        state["ellipsoids"] = [_of_ellipsoid(one) for one in (detector._ellipsoid, *(own.ellipsoid for own in panel))]
     state["folds"] = list(detector.calibration_.folds)
     if detector._known is not None:
         state["known"] = detector._known.state()
@@ -39,7 +42,12 @@ def from_state(detector: Any, state: dict[str, Any]) -> None:
             setattr(detector, name, state[name])
     detector._scaling = Scaling(*state["scaling"])
     detector._explained = state.get("explained", detector.explained)
-    judges = [Judge(Scaling(*judge[:2]), ScoreModel(*judge[2:])) for judge in state["judges"]]
+    saved = [_ellipsoid(one) for one in state.get("ellipsoids", [None] * (1 + len(state["judges"])))]
+    detector._ellipsoid = saved[0]
+    judges = [
+        PanelJudge(Scaling(*judge[:2]), ScoreModel(*judge[2:]), own)
+        for judge, own in zip(state["judges"], saved[1:], strict=True)
+    ]
     detector._judges = Panel(_sharing(judges, state["points"]) if "points" in state else judges)
     detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic)
     detector._known = KnownRows.from_state(state["known"]) if "known" in state else None
@@ -49,13 +57,21 @@ def _of_scaling(scaling: Scaling) -> list[Array]:
     return [scaling.mean, scaling.unit]
 
 
-def _expansion(judge: Judge, shared: bool) -> Any:
+def _expansion(judge: PanelJudge, shared: bool) -> Any:
     """Return the model as it is saved: without points, if these are saved once for all models."""
     expansion = judge.model.expansion
     return replace(expansion, points=expansion.points[:0]) if shared else expansion
 
 
-def _sharing(judges: list[Judge], points: Array) -> list[Judge]:
+def _sharing(judges: list[PanelJudge], points: Array) -> list[PanelJudge]:
     """Give the points, and the scaling of the first judge, to all judges."""
     models = [replace(judge.model, expansion=replace(judge.model.expansion, points=points)) for judge in judges]
-    return [Judge(judges[0].scaling, model) for model in models]
+    return [PanelJudge(judges[0].scaling, model, judge.ellipsoid) for model, judge in zip(models, judges, strict=True)]
+
+
+def _of_ellipsoid(ellipsoid: Ellipsoid) -> list[Array]:
+    return [*_of_scaling(ellipsoid.scaling), ellipsoid.whitening]
+
+
+def _ellipsoid(saved: list[Array] | None) -> Ellipsoid | None:
+    return None if saved is None else Ellipsoid(Scaling(*saved[:2]), saved[2])

@@ -91,9 +91,10 @@ def control_chart(
     alpha: float = 0.01,
     figure: "Figure | None" = None,
 ) -> "Figure":
-    """Draw T2 and SPE of rows in their order, each with its limit, and mark the rows whose p-value is at most alpha.
+    """Draw the statistics of rows in their order, each with its limit, and mark rows whose p-value is at most alpha.
 
-    The limits are those of each statistic alone. Alarms follow the detector's own score, which may combine both.
+    The statistics are T2, SPE, and the Mahalanobis distance where the detector uses it. The limits are those of each
+    statistic alone. Alarms follow the detector's own score, which may combine all of them.
 
     Parameters
     ----------
@@ -124,14 +125,15 @@ def control_chart(
     >>> detector = mercer.KernelOutlierDetector().fit(X)
     >>> figure = mercer.plots.control_chart(detector, X, alpha=0.05)
     >>> len(figure.axes)
-    2
+    3
     """
-    figure = canvas(figure, 8, 4.5)
     values, limits = detector.statistics(X), detector.limits(alpha)
+    count = values.shape[1]
+    figure = canvas(figure, 8, 2.25 * count)
     alarms = detector.p_values(X) <= alpha
     rows = np.arange(len(values))
-    for i, name in enumerate((r"$T^2$", "SPE")):
-        axes = figure.add_subplot(2, 1, i + 1)
+    for i, name in enumerate((r"$T^2$", "SPE", "Mahalanobis $D^2$")[:count]):
+        axes = figure.add_subplot(count, 1, i + 1)
         axes.plot(rows, values[:, i], "-", color=PALE, linewidth=0.8)
         axes.plot(rows[~alarms], values[~alarms, i], "o", markersize=2.5, color=ACCENT)
         axes.plot(rows[alarms], values[alarms, i], "D", markersize=4, color=_WARM)
@@ -141,7 +143,12 @@ def control_chart(
                 f"limit at {alpha:.2g}", (1.0, limits[i]), (3, 0), xycoords=("axes fraction", "data"),
                 textcoords="offset points", fontsize=8, va="center",
             )  # fmt: skip
-        _plain(axes, f"{int(alarms.sum())} alarms in {len(rows):,} rows" if i == 0 else "", "row" if i else "", name)
+        _plain(
+            axes,
+            f"{int(alarms.sum())} alarms in {len(rows):,} rows" if i == 0 else "",
+            "row" if i == count - 1 else "",
+            name,
+        )
         axes.margins(x=0.01)
     return figure
 

@@ -28,15 +28,12 @@ def of_monitor(model: ProcessMonitor, columns: tuple[str, ...], rows: Array, whi
 
 
 def of_detector(model: KernelOutlierDetector, columns: tuple[str, ...], row: Array, means: Array | None) -> Explanation:
-    """Explain one row, (1, d), by its contributions to T2 and SPE in units of their limits; the means are expected."""
-    limits = np.maximum(model.limits(), np.finfo(float).tiny)
+    """Explain one row, (1, d), by its contributions to all statistics; the means are expected."""
     try:
-        amounts = sum(
-            model.contributions(row, name)[0] / limit for name, limit in zip(("t2", "spe"), limits, strict=True)
-        )
+        amounts = model.contributions(row)[0]
     except ValueError:  # a kernel without derivatives
         amounts = np.abs(model._scaling(row)[0])
-    return _shown(columns, np.asarray(amounts), row[0], np.full(len(columns), np.nan) if means is None else means)
+    return _shown(columns, amounts, row[0], np.full(len(columns), np.nan) if means is None else means)
 
 
 def _expected(model: ProcessMonitor, row: Array) -> Array:

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.io.persist import load
 from mercer.monitoring.monitor import ProcessMonitor
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.judgement import judge_rows
+from mercer.outliers.judgement import judge_rows, used_statistics
 from mercer.tables.prepared import filled, training_means
 from mercer.watch.contributions import Explanation, of_detector, of_monitor
 
@@ -108,7 +108,8 @@ class DetectorJudge:
 
     def __init__(self, model: KernelOutlierDetector) -> None:
         self.model, self.columns, self.alpha = model, _names(model), float(model._level)
-        self.limits = _finite(model.limits())
+        self.limits = _finite(model.limits()[:2])
+        self.judged_by = " and ".join(used_statistics(model))
         self.means = _means(model)
 
     def judge(self, rows: Array) -> Judged:
@@ -119,10 +120,10 @@ class DetectorJudge:
         p[:], alarm = 1.0, np.zeros(len(rows), bool)
         if known.any():
             found = judge_rows(self.model, self._filled(rows[known]))
-            t2[known], spe[known] = found.statistics.T
+            t2[known], spe[known] = found.statistics.T[:2]
             p[known], alarm[known] = found.p_values, found.scores < self.model.offset_
         reason = _NO_MEANS if (some & ~known).any() else None
-        return Judged(t2, spe, p, alarm, np.where(alarm, "t2 and spe", ""), known, reason)
+        return Judged(t2, spe, p, alarm, np.where(alarm, self.judged_by, ""), known, reason)
 
     def _filled(self, rows: Array) -> Array:
         return rows if self.means is None else filled(rows, self.means)

@@ -1,0 +1,60 @@
+"""Mahalanobis distance: how far a row lies from the mean, measured by the spread that all columns have together.
+
+It sees what a Gaussian kernel with few components does not: a relation between columns that is broken in a row whose
+values are all usual, each for itself. And it grows without end, where a Gaussian kernel cannot tell a row that is far
+away from one that is further away.
+
+The covariance is that of the scaled columns, moved towards a multiple of the identity by as much as its own uncertainty
+asks for [Ledoit and Wolf 2004], so that columns which repeat each other, or nearly as many columns as rows, are no
+special case.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from sklearn.covariance import ledoit_wolf
+
+from mercer.arrays import Array
+from mercer.engine.scaling import Scaling
+
+_ROWS_PER_COLUMN = 2  # with fewer rows the covariance says little, and would cost more than the kernel
+_LEAST = 1e-9  # share of the mean variance that every direction has at least, so that rounding errors do not count
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """A mean and a covariance of rows."""
+
+    scaling: Scaling
+    whitening: Array  # (d, d), the inverse of the lower Cholesky factor of the covariance of scaled rows
+
+    @classmethod
+    def of(cls, X: Array) -> "Ellipsoid":
+        """Return the mean and the covariance of these rows; there should be more rows than columns."""
+        scaling = Scaling.of(X, "variance")
+        covariance, _ = ledoit_wolf(scaling(X), assume_centered=True)
+        mean_variance = float(np.trace(covariance)) / len(covariance)
+        covariance[np.diag_indices_from(covariance)] += _LEAST * mean_variance or 1.0  # 1: all rows are equal
+        factor = cholesky(covariance, lower=True, check_finite=False)
+        inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)
+        return cls(scaling, np.ascontiguousarray(inverse))  # as in a file, so that a saved model gives the same bits
+
+    def __call__(self, X: Array) -> Array:
+        """Return the squared distance of every row from the mean, (n,)."""
+        spread = self.scaling.bounded(X) @ self.whitening.T
+        return np.asarray(np.einsum("ij,ij->i", spread, spread))
+
+    def contributions(self, X: Array) -> Array:
+        """Return by how much the squared distance falls if a feature has the value that the others predict, (n, d).
+
+        This is (C^-1 z)_f^2 / (C^-1)_ff. If one feature is wrong by far, it is the largest one; the terms of the sum
+        z_f (C^-1 z)_f are not, where features follow each other closely [Alcala and Qin 2009].
+        """
+        slopes = self.scaling.bounded(X) @ self.whitening.T @ self.whitening
+        return np.asarray(slopes**2 / np.einsum("ij,ij->j", self.whitening, self.whitening))
+
+
+def distances_count(statistic: str, n: int, d: int) -> bool:
+    """Tell whether the statistic of a detector with n rows and d columns includes Mahalanobis distances."""
+    return statistic == "all" and n >= _ROWS_PER_COLUMN * d
