@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.covariance import LedoitWolf
 from sklearn.metrics import average_precision_score
 
 import mercer
@@ -33,6 +34,12 @@ def test_distances_equal_the_textbook(seed, kind):
     X = KINDS[kind](rng)
     new = X.mean(axis=0) + (X[:5] - X.mean(axis=0)) * rng.uniform(0.5, 3.0, (5, 1))
     assert_allclose(Ellipsoid.of(X)(new), naive.mahalanobis(X, new), rtol=1e-5, atol=1e-7)
+
+
+def test_distances_equal_those_of_scikit_learn(rng):
+    X = sensors(rng, 60)
+    peer = LedoitWolf().fit((X - X.mean(axis=0)) / X.std(axis=0))
+    assert_allclose(Ellipsoid.of(X)(X), peer.mahalanobis((X - X.mean(axis=0)) / X.std(axis=0)), rtol=1e-5)
 
 
 def test_equal_rows_have_distance_zero():
