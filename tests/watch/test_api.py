@@ -283,6 +283,7 @@ def test_cookies_of_others_do_not_hide_ours(others):
 def test_pages_hear_on_after_an_error_of_the_status(monkeypatch, caplog):
     monkeypatch.setattr("mercer.watch.broadcast._TICK", 0.01)
     monkeypatch.setattr("mercer.watch.broadcast._STATUS", 0.0)
+    caplog.set_level("WARNING", logger="mercer")  # whatever other tests have set
     asked = []
 
     def status():

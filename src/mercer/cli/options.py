@@ -25,8 +25,22 @@ class Scale(StrEnum):
 
     @property
     def kind(self) -> str | bool:
-        """The value of the parameter `standardize` of a detector."""
+        """The value of the parameter `standardize` of a monitor."""
         return False if self is Scale.none else str(self)
+
+
+class DetectorScale(StrEnum):
+    """How a detector scales columns."""
+
+    auto = "auto"
+    soft = "soft"
+    variance = "variance"
+    none = "none"
+
+    @property
+    def kind(self) -> str | bool:
+        """The value of the parameter `standardize` of a detector."""
+        return False if self is DetectorScale.none else str(self)
 
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The rows: a file, or - for standard input.")]

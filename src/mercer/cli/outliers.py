@@ -47,8 +47,12 @@ def outliers(
     statistic: Annotated[str, typer.Option(help="all, both (t2 and spe), t2 or spe.")] = "all",
     method: Method = methods.AUTO,
     scale: Annotated[
-        options.Scale, typer.Option(help="Scale columns; soft and variance give all of them the same weight.")
-    ] = options.Scale.soft,
+        options.DetectorScale,
+        typer.Option(
+            help="Scale columns; soft and variance give all of them the same weight, auto does so unless they have one "
+            "unit already, as pixels have."
+        ),
+    ] = options.DetectorScale.auto,
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="File for the statistics and p of each row, or -.")
     ] = None,

@@ -20,7 +20,7 @@ from mercer.criteria.held_out import HeldOut
 from mercer.criteria.judged import Judged, Told, Watch, tried
 from mercer.criteria.pretended_outliers import KINDS, pretended_outliers
 from mercer.criteria.trust import Trust
-from mercer.engine.scaling import Scaling
+from mercer.engine.scaling import Scaling, have_one_unit
 
 MOST_ROWS = 500
 _DRAWS = 2
@@ -42,6 +42,8 @@ def judge_by_outliers(
 ) -> Judged:
     """Return how well the candidates find pretended outliers; X is (n, d) with 20 rows at least."""
     watch = watch or Watch()
+    if have_one_unit(X):  # pretended outliers do not show that scaling does harm there
+        trust = replace(trust, scalings=(False,))
     X = np.asarray(X[rng.permutation(len(X))[:MOST_ROWS]], np.float64)
     draws = [_Draw.of(X, rng) for _ in range(_DRAWS)]
     whole = {kind: HeldOut(Scaling.of(X, kind)(X), X[:0]) for kind in grid.scalings}

@@ -22,7 +22,7 @@ from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, total
-from mercer.engine.scaling import Scaling
+from mercer.engine.scaling import Scaling, resolved_scaling
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.validation import generator
 from mercer.expansion.part_model import PartModel
@@ -184,7 +184,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         progress: Progress,
     ) -> FittedModels:
         """Return the model of all rows and those without each fold, with the scores of the rows held out."""
-        scaling = Scaling.of(reference.rows, self.standardize)
+        scaling = Scaling.of(reference.rows, resolved_scaling(self.standardize, reference.rows))
         rows = scaling(reference.rows.astype(np.float64))
         kernel = estimator._make_kernel(rows)
         require_rows(kernel)

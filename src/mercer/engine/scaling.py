@@ -1,4 +1,9 @@
-"""Scaling of columns: computed once, applied to every later row."""
+"""Scaling of columns: computed once, applied to every later row.
+
+Columns in units of their own need units to be compared. Pixels, grades and the like have one unit already, and dividing
+each by its own spread does harm: a pixel at the edge of a picture that is hardly ever dark would then count as much as
+one in the middle.
+"""
 
 from dataclasses import dataclass
 
@@ -7,6 +12,7 @@ import numpy as np
 from mercer.arrays import Array
 
 _FURTHEST = 1e38  # units: a float32 number, whose sixth power (the length of a row to a cubic kernel) is a float64 one
+_FEWEST_COLUMNS, _REACHING = 3, 0.5  # that vary, and the share of these that must reach common limits
 _LARGEST = 1e140  # of rows that are not scaled, which may be of any size: a number whose squares can be added up
 
 
@@ -19,10 +25,12 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Array, kind: str | bool) -> "Scaling":
-        """Return the scaling of these rows: "variance" (or True), "soft", or False for none."""
+        """Return the scaling of these rows: "variance" (or True), "soft", "common", or False for none."""
         if not kind:
             return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
         X = X.astype(np.float64, copy=False)
+        if kind == "common":
+            return cls(X.mean(axis=0), np.full(X.shape[1], 0.5 * (X.max() - X.min()) or 1.0))
         size = np.abs(X).max(axis=0)
         size[size == 0] = 1.0
         mean = (X / size).mean(axis=0) * size  # scaled first, so that huge values do not overflow
@@ -48,3 +56,21 @@ class Scaling:
     def _most(self) -> float:
         """The largest value of bounded rows."""
         return _FURTHEST if self.mean.any() or (self.unit != 1.0).any() else _LARGEST
+
+
+def resolved_scaling(kind: str | bool, X: Array) -> str | bool:
+    """Return what "auto" is for these rows: "common" if the columns have one unit, else "soft"; others as they are."""
+    if kind != "auto":
+        return kind
+    return "common" if have_one_unit(X) else "soft"
+
+
+def have_one_unit(X: Array) -> bool:
+    """Tell whether columns seem to have one unit: more than half of those that vary reach the same two limits.
+
+    The limits are the smallest and the largest value of the whole table.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    varying = low < high
+    reaching = (low == low.min()) & (high == high.max())
+    return bool(varying.sum() >= _FEWEST_COLUMNS and reaching[varying].mean() > _REACHING)

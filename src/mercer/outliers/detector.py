@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
 from mercer.criteria.judged import SELECT
+from mercer.engine.scaling import resolved_scaling
 from mercer.errors import SerialRowsWarning
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
@@ -78,17 +79,19 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
         With "cv+", a `KernelPCA` and at least 300 rows, all models are computed from one kernel matrix, so that `fit`
         takes two to three times as long as one model, and scoring hardly longer than by one. Scaling, gamma="median"
-        and landmarks are then learned from a sixth of the rows (at most 3000), which is in every model; the other rows
-        set the limits. The same holds for a `LandmarkKernelPCA` without window and forgetting, if there are six rows
-        per landmark or more; up to a third of the rows is then used for landmarks. With other estimators, with fewer
+        and landmarks are then learned from a third of the rows, at most 300, or from a sixth, at most 3000, if that is
+        more; these rows are in every model, and the other rows set the limits. The same holds for a `LandmarkKernelPCA`
+        without window and forgetting, if there are six rows per landmark or more. With other estimators, with fewer
         rows, and where `alpha` needs all rows, every model is fitted apart, with its own scaling, and all rows set the
         limits.
     n_folds : int, default=5
         Number of parts of the rows for "cv+", at least 2.
-    standardize : {"soft", "variance"} or bool, default="soft"
+    standardize : {"auto", "soft", "variance"} or bool, default="auto"
         "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
         mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
-        others. False: rows are taken as they are.
+        others. "auto": "soft", but one number divides all features if these have one unit already, as pixels and grades
+        have: more than half of them reach both the smallest and the largest value of the table. False: rows are taken
+        as they are.
     trim : float in [0, 0.5), default=0.0
         Share of the training rows that models do not learn from: those that are most unusual to a first model with two
         components. Useful where outliers are among the training rows. Every model leaves out rows of its own, so that
@@ -151,7 +154,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         "contamination": [Interval(Real, 0, 0.5, closed="right"), None],
         "calibration": [StrOptions({"cv+", "split", "blocked"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "standardize": [StrOptions({"soft", "variance"}), "boolean"],
+        "standardize": [StrOptions({"auto", "soft", "variance"}), "boolean"],
         "trim": [Interval(Real, 0, 0.5, closed="left")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -168,7 +171,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         contamination: float | None = None,
         calibration: str = "cv+",
         n_folds: int = 5,
-        standardize: str | bool = "soft",
+        standardize: str | bool = "auto",
         trim: float = 0.0,
         random_state: Any = None,
         verbose: bool | int = False,
@@ -230,7 +233,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         channel = Channel((*self.observers, *progress_observers(self.verbose)))
         rng = generator(self.random_state)
         settings = self._settings(X, rng, channel)
-        if settings.standardize and not settings.trim:
+        if settings.standardize not in (False, "common") and not settings.trim:
             warn_of_dominating_rows(X, self, "Leave these rows out if they are wrong, or pass trim=0.05.")
         found = self._models(X, settings, rng, channel)
         self._adopt(found, settings.explained, len(X))
@@ -311,7 +314,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         estimator = KernelPCA(**_usual(X)) if self.estimator is None else self.estimator
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        return Settings(estimator, self.standardize, self.explained, self.trim)
+        return Settings(estimator, resolved_scaling(self.standardize, X), self.explained, self.trim)
 
     def _models(self, X: Array, settings: Settings, rng: np.random.RandomState, channel: Channel) -> FittedModels:
         fitting = Fitting(

@@ -13,6 +13,8 @@ from mercer.expansion.model import Expansion
 from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import ScoreModel
 
+_ROUNDING = 64.0 * np.finfo(float).eps  # share of k(x, x) below which a squared distance from the mean is rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Judge:
@@ -58,7 +60,8 @@ class Panel:
         for k, (model, y) in enumerate(zip(models, self._separated(scores), strict=True)):
             norms = own
             if means:
-                norms = np.maximum(own - 2.0 * products[:, scores.shape[1] + k] + model.expansion.mean_norm, 0.0)
+                norms = own - 2.0 * products[:, scores.shape[1] + k] + model.expansion.mean_norm
+                norms = np.where(norms > _ROUNDING * own, norms, 0.0)
             scored = np.column_stack([model.t2(y), model.spe(y, norms)])
             found.append(with_distance(scored, self.judges[k].ellipsoid, X))
         return np.stack(found)

@@ -13,7 +13,10 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 
 _FEWEST = 300  # with fewer rows the reference is too small, and fitting the models one by one takes only milliseconds
-_SHARE, _MOST = 6, 3000  # one row in six, but not more rows than scaling, gamma and landmarks can use
+# One row in three, up to so many that units are good (those of 50 to 100 rows ranked outliers clearly worse), then one
+# in six, but not more rows than scaling, gamma and landmarks can use.
+_LARGE_SHARE, _ENOUGH = 3, 300
+_SHARE, _MOST = 6, 3000
 _ROWS_PER_LANDMARK, _LARGEST_SHARE = 2, 3  # for landmarks up to a third of the rows
 
 
@@ -21,7 +24,7 @@ def reference_size(estimator: Any, standardize: str | bool, n: int) -> int | Non
     """Return the number of reference rows among n rows; None where each fold needs a kernel matrix of its own."""
     if n < _FEWEST or type(estimator) not in (KernelPCA, LandmarkKernelPCA):
         return None
-    size = min(n // _SHARE, _MOST)
+    size = min(max(n // _SHARE, min(n // _LARGE_SHARE, _ENOUGH)), _MOST)
     if isinstance(estimator, LandmarkKernelPCA):
         weighted = estimator.window is not None or estimator.forgetting != 1.0
         if weighted or estimator.landmarks is None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.engine.scaling import Scaling
+from mercer.engine.scaling import Scaling, resolved_scaling
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.scores import score_model
@@ -17,7 +17,7 @@ def trimmed(X: Array, share: float) -> Array:
     count = int(share * len(X))
     if not count:
         return X
-    rows = Scaling.of(X, "soft")(X)
+    rows = Scaling.of(X, resolved_scaling("auto", X))(X)
     some = rows[:: -(-len(rows) // _MOST)]
     first = KernelPCA(min(_COMPONENTS, len(some) - 1), kernel="rbf", gamma="median").fit(some)
     scores = score_model(first.expansion_, 1.0)(rows)
