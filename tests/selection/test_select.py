@@ -3,6 +3,7 @@
 import logging
 import pickle
 import sys
+import warnings
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -219,3 +220,12 @@ def test_progress_is_shown_per_kernel(caplog):
     with caplog.at_level(logging.INFO, "mercer"):
         mercer.select(X, candidates=SMALL, random_state=0, verbose=2)
     assert "kernels compared: step 3 of 3" in caplog.text
+
+
+@pytest.mark.parametrize("purpose", ["reconstruction", "denoising", "features", "outliers"])
+def test_values_whose_squares_overflow_are_named_and_nothing_else_is_said(purpose):
+    enormous = 1e200 * np.random.default_rng(0).standard_normal((40, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"Rescale the features"):
+            mercer.select(enormous, purpose, random_state=0)

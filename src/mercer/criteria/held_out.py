@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 
-from mercer.arrays import Array
+from mercer.arrays import Array, check_kernel_values
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
@@ -32,8 +32,10 @@ class HeldOut:
     @cached_property
     def _centred(self) -> tuple[Array, Array]:
         """Return inner products with the learned rows, (n + m, n), and squared lengths, (n + m,), less their mean."""
-        rows = self._rows - self.learned.mean(axis=0)
-        return rows @ rows[: len(self.learned)].T, np.einsum("ij,ij->i", rows, rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = self._rows - self.learned.mean(axis=0)
+            lengths = check_kernel_values(np.einsum("ij,ij->i", rows, rows), "the rows")
+        return rows @ rows[: len(self.learned)].T, lengths
 
     @cached_property
     def _squared(self) -> Array:

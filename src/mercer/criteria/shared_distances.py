@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, check_kernel_values
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
@@ -30,9 +30,10 @@ class SharedDistances:
 
     @cached_property
     def _squared(self) -> Array:
-        centred = self.X - self.X.mean(axis=0)
-        products = centred @ centred.T
-        norms = np.diag(products)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = self.X - self.X.mean(axis=0)
+            products = centred @ centred.T
+        norms = check_kernel_values(np.diag(products), "the rows")
         return np.asarray(np.maximum(norms[:, None] + norms - 2.0 * products, 0.0))
 
     @cached_property

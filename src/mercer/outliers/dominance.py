@@ -31,21 +31,20 @@ def warn_of_dominating_rows(X: Array, estimator: Any, advice: str) -> None:
 
 def dominating_rows(X: Array) -> list[tuple[int, int]]:
     """Return columns, each with the row that holds nearly all of its variation; the other rows must vary, too."""
-    if len(X) < _FEWEST_ROWS:
+    X = np.asarray(X, np.float64)
+    size = np.nanmax(np.abs(X), axis=0, initial=0.0)
+    used = np.flatnonzero((size > 0.0) & (np.isfinite(X).sum(axis=0) >= _FEWEST_ROWS))
+    if not len(used):
         return []
-    found = []
-    for column, values in enumerate(np.asarray(X, np.float64).T):
-        size = np.nanmax(np.abs(values), initial=0.0)
-        present = np.isfinite(values).sum()
-        if size == 0.0 or present < _FEWEST_ROWS:
-            continue
-        distances = np.abs(values / size - np.nanmedian(values) / size)
-        row = int(np.nanargmax(distances))
-        squares = distances**2
-        others = np.nansum(squares) - squares[row]
-        if np.nanmax(np.delete(distances, row)) > 0.0 and squares[row] > _SHARE * (others + squares[row]):
-            found.append((column, row))
-    return found
+    scaled = X[:, used] / size[used]
+    median = np.nanmedian if np.isnan(scaled).any() else np.median  # the latter is several times as fast
+    distances = np.nan_to_num(np.abs(scaled - median(scaled, axis=0)))
+    rows, places = distances.argmax(axis=0), np.arange(len(used))
+    squares = distances**2
+    largest, total = squares[rows, places], squares.sum(axis=0)
+    distances[rows, places] = 0.0
+    found = np.flatnonzero((distances.max(axis=0) > 0.0) & (largest > _SHARE * total))
+    return [(int(used[i]), int(rows[i])) for i in found]
 
 
 def _column(column: int, names: Any) -> str:
