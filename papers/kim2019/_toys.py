@@ -88,7 +88,7 @@ def hidden(model: Any, X: Any, kinds: Any) -> list[int]:
 
 def hidden_from_detector(X: Any, kinds: Any, estimator: Any = None) -> list[int]:
     """Return how many outliers are no more unusual than some normal point to a `KernelOutlierDetector`."""
-    detector = KernelOutlierDetector(estimator, standardize="soft" if estimator is None else False, random_state=0)
+    detector = KernelOutlierDetector(estimator, standardize="auto" if estimator is None else False, random_state=0)
     return _below(-detector.fit(X).score_samples(X), kinds)
 
 

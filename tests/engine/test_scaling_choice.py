@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import MinMaxScaler
 
 import mercer
 from mercer import KernelOutlierDetector
@@ -26,10 +27,15 @@ GRADES = np.random.default_rng(0).integers(1, 6, (50, 4)).astype(float)
         (load_wine().data, False),
         (load_breast_cancer().data, False),
         (np.random.default_rng(0).uniform(size=(100, 5)), False),  # nearly the same limits
+        (MinMaxScaler().fit_transform(load_wine().data), True),  # somebody gave them one unit
+        (GRADES * 3e307, True),
         (np.ones((5, 3)), False),
         (np.arange(5.0)[:, None], False),  # one column
     ],
-    ids=["digits", "threes", "grades", "age", "constant", "two scales", "wine", "cancer", "uniform", "equal", "one"],
+    ids=[
+        *("digits", "threes", "grades", "age", "constant", "two scales", "wine", "cancer", "uniform", "from 0 to 1"),
+        *("enormous", "equal", "one"),
+    ],
 )
 def test_one_unit_is_seen_by_common_limits(X, expected):
     assert have_one_unit(X) is expected
@@ -43,6 +49,15 @@ def test_one_unit_divides_all_columns():
     assert_array_equal(scaling.unit, 2.0)
     assert_allclose(scaling(GRADES), (GRADES - GRADES.mean(axis=0)) / 2.0)
     assert_array_equal(Scaling.of(np.ones((5, 3)), "common").unit, 1.0)
+    enormous = Scaling.of(GRADES * 3e307, "common")
+    assert_allclose(enormous(GRADES * 3e307), scaling(GRADES), atol=1e-12)
+
+
+@pytest.mark.parametrize("white", [1.0, 255.0])
+def test_grey_values_may_have_any_unit(white):
+    rows, new = DIGITS[LABELS == 2], DIGITS[LABELS == 3][:30]
+    usual = KernelOutlierDetector(random_state=0).fit(rows).p_values(new)
+    assert_allclose(KernelOutlierDetector(random_state=0).fit(rows * white / 16).p_values(new * white / 16), usual)
 
 
 @pytest.mark.parametrize("n", [100, 320])  # models apart, and with one kernel matrix

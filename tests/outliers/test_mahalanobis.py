@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score
 import mercer
 from mercer import KernelOutlierDetector, KernelPCA
 from mercer.outliers.ellipsoid import Ellipsoid
+from mercer.outliers.judgement import judge_rows
 from textbook import outlier as naive
 
 KINDS = {
@@ -126,7 +127,7 @@ def test_with_few_rows_for_the_columns_it_is_left_out(rng):
     assert detector.statistics(X).shape == (39, 2)
     both = KernelOutlierDetector(statistic="both", random_state=0).fit(X)
     assert_array_equal(detector.score_samples(X + 1), both.score_samples(X + 1))
-    with pytest.raises(ValueError, match="at least twice as many rows"):
+    with pytest.raises(ValueError, match="at least twice as many training rows"):
         detector.contributions(X, "mahalanobis")
     with pytest.raises(ValueError, match="got 'T2'"):
         detector.contributions(X, "T2")
@@ -141,3 +142,36 @@ def test_a_saved_detector_knows_its_ellipsoids(rng, tmp_path, n):
     again = mercer.load(tmp_path / "detector")
     assert_array_equal(again.statistics(2 * X), detector.statistics(2 * X))
     assert_array_equal(again.contributions(X, "mahalanobis"), detector.contributions(X, "mahalanobis"))
+
+
+def test_training_rows_of_wide_tables_raise_alarms_at_the_promised_rate_too():
+    rates = []
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((600, 120))
+        rates.append((KernelOutlierDetector(alpha=0.05, random_state=seed).fit_predict(X) == -1).mean())
+    assert 0.03 < np.mean(rates) < 0.06
+
+
+@pytest.mark.parametrize("model", [KernelPCA(3), KernelPCA(3, kernel="cosine")])
+def test_a_statistic_that_is_only_rounding_does_not_explain_rows(rng, model):
+    X = rng.standard_normal((200, 3)) @ [[1.0, 0.5, 0.2], [0.0, 1.0, 0.4], [0.0, 0.0, 0.3]]
+    detector = KernelOutlierDetector(model, explained=1.0, standardize="variance", random_state=0).fit(X)
+    for feature in range(3):
+        new = 0.3 * X[:40]
+        new[:, feature] += 8 * X[:, feature].std()
+        found = detector.contributions(new)
+        assert np.abs(found).max() < 1e9
+        assert (found.argmax(axis=1) == feature).mean() > 0.9
+
+
+def test_the_statistic_that_decides_is_named(rng):
+    X, new = sensors(rng, 400), sensors(rng, 30)
+    new[:, 4] += 1.5
+    detector = KernelOutlierDetector(random_state=0).fit(X)
+    assert judge_rows(detector, new).by_distance.all()
+    assert not judge_rows(KernelOutlierDetector(statistic="both", random_state=0).fit(X), new).by_distance.any()
+    ring = np.random.default_rng(0).uniform(0, 2 * np.pi, 400)
+    circle = np.column_stack([np.cos(ring), np.sin(ring)]) + 0.05 * rng.standard_normal((400, 2))
+    inside = judge_rows(KernelOutlierDetector(random_state=0).fit(circle), np.zeros((1, 2)))
+    assert inside.p_values[0] <= 0.05
+    assert not inside.by_distance[0]

@@ -16,31 +16,30 @@ class Missing(StrEnum):
     mean = "mean"
 
 
-class Scale(StrEnum):
+class _Scaling(StrEnum):
+    """Ways to scale columns."""
+
+    @property
+    def kind(self) -> str | bool:
+        """The value of the parameter `standardize` of a monitor or a detector."""
+        return False if self == "none" else str(self)
+
+
+class Scale(_Scaling):
     """How columns are scaled."""
 
     soft = "soft"
     variance = "variance"
     none = "none"
 
-    @property
-    def kind(self) -> str | bool:
-        """The value of the parameter `standardize` of a monitor."""
-        return False if self is Scale.none else str(self)
 
-
-class DetectorScale(StrEnum):
+class DetectorScale(_Scaling):
     """How a detector scales columns."""
 
     auto = "auto"
     soft = "soft"
     variance = "variance"
     none = "none"
-
-    @property
-    def kind(self) -> str | bool:
-        """The value of the parameter `standardize` of a detector."""
-        return False if self is DetectorScale.none else str(self)
 
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The rows: a file, or - for standard input.")]

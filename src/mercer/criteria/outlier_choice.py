@@ -21,6 +21,7 @@ from mercer.criteria.judged import Judged, Told, Watch, tried
 from mercer.criteria.pretended_outliers import KINDS, pretended_outliers
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling, have_one_unit
+from mercer.engine.upper_units import UpperUnits
 
 MOST_ROWS = 500
 _DRAWS = 2
@@ -93,14 +94,8 @@ def _areas(family: Family, draws: list[tuple[HeldOut, int]], most: int, grid: Gr
 
 def combined(t2: Array, spe: Array, n_held: int) -> Array:
     """Return T2 and SPE of rows, combined as the detector does it; the first rows are held ones and set the units."""
-    return _in_units(spe, n_held) + _T2_WEIGHT * np.maximum(_in_units(t2, n_held), 0.0)
-
-
-def _in_units(values: Array, n_held: int) -> Array:
-    """Return values less the median of the held ones, in units of the distance from it to their largest tenth."""
-    middle, high = np.quantile(values[:n_held], [0.5, 0.9], axis=0)
-    size = np.abs(values[:n_held]).max(axis=0)
-    return np.asarray((values - middle) / np.maximum(high - middle, 1e-12 * np.where(size > 0, size, 1.0)))
+    inside = UpperUnits.of(t2[:n_held])(t2)
+    return np.asarray(UpperUnits.of(spe[:n_held])(spe) + _T2_WEIGHT * np.maximum(inside, 0.0))
 
 
 def _areas_of_draw(index: Array, n_held: int) -> Array:

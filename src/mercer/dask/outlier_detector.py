@@ -22,7 +22,7 @@ from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, total
-from mercer.engine.scaling import Scaling, resolved_scaling
+from mercer.engine.scaling import Scaling, have_one_unit, resolved_scaling
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.validation import generator
 from mercer.expansion.part_model import PartModel
@@ -64,7 +64,8 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
     Mahalanobis distances; its rows are in every model and set no limits. So the rate of false alarms is kept for rows
     without an order. At most 200,000 rows, drawn at random, set the limits.
 
-    The parameters are those of the class for one machine. On a cluster, `estimator` is None or a
+    The parameters are those of the class for one machine. statistic="all" includes Mahalanobis distances if the sample
+    has at least twice as many rows as columns. On a cluster, `estimator` is None or a
     `mercer.LandmarkKernelPCA`, `calibration` is "cv+" and `contamination` is None; other values are refused.
 
     Attributes
@@ -197,8 +198,10 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         measuring = Measuring.on(landmarks, rows, plan.n_components, 1.0)
         learning = _Stage("folds learned", FoldMoments(folds, scaling, measuring), added_folds, progress.add_moments)
         moments = self._over(runs, given, learning, progress.moments, progress.measured)
-        count = distances_count(self.statistic, *reference.rows.shape)
-        around = Ellipsoid.of(reference.rows.astype(np.float64)) if count else None
+        around = None
+        if distances_count(self.statistic, *reference.rows.shape):
+            one_unit = have_one_unit(reference.rows)
+            around = Ellipsoid.of(reference.rows.astype(np.float64), "common" if one_unit else "variance")
         judges = []
         for k in range(folds.count):
             others = moments[:k] + moments[k + 1 :]

@@ -12,6 +12,7 @@ import numpy as np
 from mercer.arrays import Array
 
 _FURTHEST = 1e38  # units: a float32 number, whose sixth power (the length of a row to a cubic kernel) is a float64 one
+_EQUAL = 1e-9  # share of half the range; numbers that differ by less are equal up to rounding
 _FEWEST_COLUMNS, _REACHING = 3, 0.5  # that vary, and the share of these that must reach common limits
 _LARGEST = 1e140  # of rows that are not scaled, which may be of any size: a number whose squares can be added up
 
@@ -29,11 +30,11 @@ class Scaling:
         if not kind:
             return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
         X = X.astype(np.float64, copy=False)
-        if kind == "common":
-            return cls(X.mean(axis=0), np.full(X.shape[1], 0.5 * (X.max() - X.min()) or 1.0))
         size = np.abs(X).max(axis=0)
         size[size == 0] = 1.0
         mean = (X / size).mean(axis=0) * size  # scaled first, so that huge values do not overflow
+        if kind == "common":
+            return cls(mean, np.full(X.shape[1], (0.5 * X.max() - 0.5 * X.min()) or 1.0))
         unit = ((X - mean) / size).std(axis=0) * size
         if kind == "soft":
             unit = np.sqrt(unit / size) * np.sqrt(0.5 * (X.max(axis=0) / size - X.min(axis=0) / size)) * size
@@ -68,9 +69,11 @@ def resolved_scaling(kind: str | bool, X: Array) -> str | bool:
 def have_one_unit(X: Array) -> bool:
     """Tell whether columns seem to have one unit: more than half of those that vary reach the same two limits.
 
-    The limits are the smallest and the largest value of the whole table.
+    The limits are the smallest and the largest value of the whole table, up to rounding: columns that somebody has
+    scaled from 0 to 1 have one unit, too.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     varying = low < high
-    reaching = (low == low.min()) & (high == high.max())
+    rounding = _EQUAL * (high.max() / 2 - low.min() / 2)
+    reaching = (low - low.min() <= rounding) & (high.max() - high <= rounding)
     return bool(varying.sum() >= _FEWEST_COLUMNS and reaching[varying].mean() > _REACHING)

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
+from mercer.engine.upper_units import UpperUnits, least_spread
 
 STATISTICS = ("t2", "spe", "mahalanobis")  # in the order of their columns; the last one is not always used
 _OPEN = 1.0 - 1e-9  # a row just below the next count does not reach it
@@ -32,24 +34,6 @@ _EQUAL = 1e-9  # relative to the largest: rounding errors, which depend on how m
 _ABOVE = 1.0 + 1e-12  # so that rounding of alpha = 1 / n makes no difference
 _MANY = 1e18  # more rows than anybody has
 _LN10 = float(np.log(10.0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """The median of some values, and its distance to the largest tenth of them."""
-
-    middle: Array
-    spread: Array
-
-    @classmethod
-    def of(cls, values: Array) -> "_Units":
-        """Return the units of each column of the values, (n, ...)."""
-        middle, high = np.quantile(values, [0.5, 0.9], axis=0)
-        return cls(middle, np.maximum(high - middle, _tiny(values)))
-
-    def __call__(self, values: Array) -> Array:
-        """Return values as distances from the median, in units of the upper spread."""
-        return np.asarray((values - self.middle) / self.spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,20 +80,26 @@ class Calibration:
         index, distance = self._more_units
         return np.asarray(np.maximum(index(both), _DISTANCE_WEIGHT * distance(np.sqrt(scores[..., _TWO]))))
 
+    def by_distance(self, scores: Array) -> npt.NDArray[np.bool_]:
+        """Tell where the distance decides, and not T2 and SPE, (...)."""
+        if self.statistic != "all" or scores.shape[-1] == _TWO:
+            return np.zeros(scores.shape[:-1], bool)
+        return np.asarray(self.combined(scores) > self._more_units[0](self._both(scores)))
+
     def _both(self, scores: Array) -> Array:
         """Return the index of T2 and SPE, (...)."""
         z = self._units(scores[..., :_TWO])
         return np.asarray(z[..., 1] + _T2_WEIGHT * np.maximum(z[..., 0], 0.0))
 
     @cached_property
-    def _units(self) -> _Units:
-        return _Units.of(self._pooled[:, :_TWO])
+    def _units(self) -> UpperUnits:
+        return UpperUnits.of(self._pooled[:, :_TWO])
 
     @cached_property
-    def _more_units(self) -> tuple[_Units, _Units]:
+    def _more_units(self) -> tuple[UpperUnits, UpperUnits]:
         """Return the units of the index of T2 and SPE, and those of the distance."""
         rows = np.vstack(self.folds)
-        return _Units.of(self._both(rows)), _Units.of(np.sqrt(rows[:, _TWO]))
+        return UpperUnits.of(self._both(rows)), UpperUnits.of(np.sqrt(rows[:, _TWO]))
 
     @cached_property
     def _references(self) -> list[Array]:
@@ -120,7 +110,7 @@ class Calibration:
         """Return how far the largest values lie, on average, above the smallest of them: the slope of the tail."""
         values = np.sort(np.concatenate(self._references))
         top = values[-max(2, int(np.ceil(_TAIL * self.n))) :]
-        return max(float((top - top[0]).mean()), float(_tiny(values)))
+        return max(float((top - top[0]).mean()), float(least_spread(values)))
 
     def limits(self, alpha: float) -> Array:
         """Return the limit of each statistic, from which p <= alpha by it alone; inf if rows are too few."""
@@ -163,12 +153,6 @@ def alarm_level(alpha: float, n: int) -> float:
     """Return the surprise above which p <= alpha; a number that no row reaches if n rows are too few."""
     allowed = allowed_count(alpha, n)
     return float(-np.log10((allowed + 0.5 * (1.0 - _OPEN)) / (n + 1))) if allowed else _MOST + 1.0
-
-
-def _tiny(values: Array) -> Array:
-    """Return the spread below which values of this size count as equal."""
-    size = np.abs(values).max(axis=0)
-    return np.asarray(1e-12 * np.where(size > 0, size, 1.0))
 
 
 def _count_above(reference: Array, values: Array) -> IntArray:

@@ -95,5 +95,5 @@ def require_smooth(expansion: Expansion) -> None:
     if not is_smooth(kernel):
         raise ValueError(
             "contributions need a kernel with derivatives ('linear', 'poly', 'rbf', 'sigmoid', 'cosine'); this model "
-            f"has kernel={kernel.name!r}."
+            f"has kernel={kernel.name!r}. A detector has contributions(X, 'mahalanobis') with any kernel."
         )

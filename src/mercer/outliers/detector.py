@@ -30,6 +30,7 @@ from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
 
 _ALPHA = 0.05  # where neither alpha nor contamination is given
+_ROUNDING = 1e-9  # share of the mean squared distance from the mean; an SPE below that has few digits
 _SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
@@ -78,7 +79,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         frequent than alpha where rows depend on each other for long; `ProcessMonitor` keeps the rate there.
 
         With "cv+", a `KernelPCA` and at least 300 rows, all models are computed from one kernel matrix, so that `fit`
-        takes two to three times as long as one model, and scoring hardly longer than by one. Scaling, gamma="median"
+        takes two to three times as long as one model, and scoring hardly longer than by one (longer with
+        hundreds of columns, where distances take as long as kernel values). Scaling, gamma="median"
         and landmarks are then learned from a third of the rows, at most 300, or from a sixth, at most 3000, if that is
         more; these rows are in every model, and the other rows set the limits. The same holds for a `LandmarkKernelPCA`
         without window and forgetting, if there are six rows per landmark or more. With other estimators, with fewer
@@ -90,8 +92,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
         mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
         others. "auto": "soft", but one number divides all features if these have one unit already, as pixels and grades
-        have: more than half of them reach both the smallest and the largest value of the table. False: rows are taken
-        as they are.
+        have: more than half of them reach both the smallest and the largest value of the table. (A table with a single
+        impossible value, such as -1 among grey values, does not look like that.) False: rows are taken as they are.
     trim : float in [0, 0.5), default=0.0
         Share of the training rows that models do not learn from: those that are most unusual to a first model with two
         components. Useful where outliers are among the training rows. Every model leaves out rows of its own, so that
@@ -121,7 +123,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     --------
     ProcessMonitor : Alarms for rows in the order of time.
     RobustKernelPCA : Kernel PCA with small weights for outliers.
-    mercer.plots.control_chart : T2 and SPE of rows, with alarms.
+    mercer.plots.control_chart : Statistics of rows with their limits and alarms.
 
     References
     ----------
@@ -551,10 +553,16 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         X = self._check(X, reset=False)
         if statistic != "all":
             return self._contributions(X, statistic)
-        units = np.maximum(self.calibration_.large, np.finfo(float).tiny)
+        units = self._units()
         return np.asarray(
             sum(self._contributions(X, name) / unit for name, unit in zip(STATISTICS, units, strict=False))
         )
+
+    def _units(self) -> Array:
+        """Return for each statistic the value that one normal row in ten exceeds, and no rounding error."""
+        units, model = self.calibration_.large.copy(), self.estimator_.expansion_
+        units[1] = max(units[1], _ROUNDING * (model.trace or 0.0) / max(model.n_seen, 1))
+        return np.where(units > 0, units, 1.0)
 
     def _contributions(self, X: Array, statistic: str) -> Array:
         """Return what each feature contributes to one statistic."""
@@ -567,7 +575,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         if self._ellipsoid is None:
             raise ValueError(
                 "This detector does not use the Mahalanobis distance: that needs statistic='all' and at least twice as "
-                "many rows as columns."
+                "many training rows as columns (on a cluster, as many rows of the sample that sets the scaling)."
             )
         return self._ellipsoid.contributions(X)
 

@@ -29,9 +29,9 @@ class Ellipsoid:
     whitening: Array  # (d, d), the inverse of the lower Cholesky factor of the covariance of scaled rows
 
     @classmethod
-    def of(cls, X: Array) -> "Ellipsoid":
+    def of(cls, X: Array, scale: str = "variance") -> "Ellipsoid":
         """Return the mean and the covariance of these rows; there should be more rows than columns."""
-        scaling = Scaling.of(X, "variance")
+        scaling = Scaling.of(X, scale)
         factor = cholesky(_shrunk_covariance(scaling(X)), lower=True, check_finite=False)
         inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)
         return cls(scaling, np.ascontiguousarray(inverse))  # as in a file, so that a saved model gives the same bits

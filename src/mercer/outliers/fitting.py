@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, IntArray
-from mercer.engine.scaling import Scaling
+from mercer.engine.scaling import Scaling, have_one_unit
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
@@ -20,7 +20,7 @@ from mercer.outliers.trimming import trimmed
 
 _STAGE = "models fitted"
 _MANY_COMPONENTS = 16
-_ROWS_PER_COLUMN = 4
+_ROWS_PER_COLUMN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,9 @@ class Fitting:
 
     def _ellipsoid(self, X: Array, everything: Array) -> Ellipsoid | None:
         """Return the ellipsoid of some rows; None, for all models alike, where everything has too few rows for one."""
-        return Ellipsoid.of(X) if distances_count(self.statistic, *everything.shape) else None
+        if not distances_count(self.statistic, *everything.shape):
+            return None
+        return Ellipsoid.of(X, "common" if have_one_unit(everything) else "variance")
 
     def _fitted(self, rows: Array) -> Any:
         estimator = self.make(rows)
@@ -114,7 +116,7 @@ class Fitting:
 def _learns_rows_by_heart(estimator: Any, rows: Array, n_reference: int) -> bool:
     """Tell whether scores of the reference rows, which all models learn, need a model without them.
 
-    With few components and more rows than columns a row hardly changes the model that has learned it.
+    With few components and many more rows than columns a row hardly changes the model that has learned it.
     """
     (n, d), r = rows.shape, estimator.n_components
     return n_reference < n and (r is None or not 1 <= r < _MANY_COMPONENTS or d * _ROWS_PER_COLUMN > n)

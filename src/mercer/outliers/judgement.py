@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array
 from mercer.outliers.calibration import STATISTICS
@@ -16,13 +17,14 @@ class Judgement:
     statistics: Array  # (n, 2 or 3): T2 and SPE, and the squared Mahalanobis distance if it is used
     p_values: Array  # (n,)
     scores: Array  # (n,): small for unusual rows
+    by_distance: npt.NDArray[np.bool_]  # (n,): whether the distance decides, and not T2 and SPE
 
 
 def judge_rows(detector: Any, X: Any) -> Judgement:
     """Return what `statistics`, `p_values` and `score_samples` of a fitted detector return, in a third of the time."""
     each = detector._each(detector._check(X, reset=False))
-    calibration = detector.calibration_
-    return Judgement(np.asarray(each.mean(axis=0)), calibration.p_values(each), -calibration.surprise(each))
+    calibration, mean = detector.calibration_, np.asarray(each.mean(axis=0))
+    return Judgement(mean, calibration.p_values(each), -calibration.surprise(each), calibration.by_distance(mean))
 
 
 def used_statistics(detector: Any) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ A p-value is (1 + c) / (n + 1), where c of n calibration rows score at least as 
   the held-out rows for "split".
 - no training row can if alpha < 2 / (n + 1) except with "split": each is compared with its own score too.
 - rows far away can still raise none if c training rows score as high as they do. The kernels that vanish with distance
-  have a largest distance in feature space, which outliers among the training rows reach.
+  have a largest distance in feature space, which outliers among the training rows reach. Not so where Mahalanobis
+  distances count, which have no largest value.
 
 With `contamination` the limit is a score of the training rows, so only the last case can occur.
 """

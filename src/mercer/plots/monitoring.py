@@ -45,7 +45,7 @@ def monitor(
     See Also
     --------
     mercer.ProcessMonitor : Alarms for rows in the order of time.
-    control_chart : T2 and SPE of rows, with alarms.
+    control_chart : Statistics of rows with their limits and alarms.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.io.persist import load
 from mercer.monitoring.monitor import ProcessMonitor
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.judgement import judge_rows, used_statistics
+from mercer.outliers.judgement import judge_rows
 from mercer.tables.prepared import filled, training_means
 from mercer.watch.contributions import Explanation, of_detector, of_monitor
 
@@ -109,7 +109,6 @@ class DetectorJudge:
     def __init__(self, model: KernelOutlierDetector) -> None:
         self.model, self.columns, self.alpha = model, _names(model), float(model._level)
         self.limits = _finite(model.limits()[:2])
-        self.judged_by = " and ".join(used_statistics(model))
         self.means = _means(model)
 
     def judge(self, rows: Array) -> Judged:
@@ -118,12 +117,14 @@ class DetectorJudge:
         known = some if self.means is not None else _is_complete(rows)
         t2, spe, p = np.full((3, len(rows)), np.nan)
         p[:], alarm = 1.0, np.zeros(len(rows), bool)
+        which = np.full(len(rows), "t2 and spe", object)
         if known.any():
             found = judge_rows(self.model, self._filled(rows[known]))
             t2[known], spe[known] = found.statistics.T[:2]
             p[known], alarm[known] = found.p_values, found.scores < self.model.offset_
+            which[known] = np.where(found.by_distance, "mahalanobis", which[known])
         reason = _NO_MEANS if (some & ~known).any() else None
-        return Judged(t2, spe, p, alarm, np.where(alarm, self.judged_by, ""), known, reason)
+        return Judged(t2, spe, p, alarm, np.where(alarm, which, ""), known, reason)
 
     def _filled(self, rows: Array) -> Array:
         return rows if self.means is None else filled(rows, self.means)
