@@ -37,3 +37,13 @@ def test_other_values_are_refused(wrong):
 def test_it_is_only_for_outliers():
     with pytest.raises(ValueError, match="contaminated is only for purpose='outliers'; got purpose='features'"):
         mercer.select(X, "features", contaminated=True)
+
+
+def test_linear_pca_leads_for_clean_rows_only():
+    rng = np.random.default_rng(0)
+    sensors = rng.standard_normal((120, 2)) @ rng.standard_normal((2, 10)) + 0.02 * rng.standard_normal((120, 10))
+    kernels = [
+        mercer.select(sensors, "outliers", contaminated=known, random_state=0).estimator.estimator.kernel
+        for known in (False, True)
+    ]
+    assert kernels == ["linear", "rbf"]

@@ -118,7 +118,7 @@ def _decided(areas: dict[Candidate, Array], trust: Trust, n_rows: int, skipped: 
     chosen = max(trust.among(candidates), key=lambda i: scores[i])
     linear = [i for i, candidate in enumerate(candidates) if candidate.family.kernel == "linear"]
     best_linear = max(linear, key=lambda i: scores[i], default=None)
-    if best_linear is not None:
+    if best_linear is not None and not trust.alone:
         lead = (table[best_linear] - table[chosen]).mean(axis=0)  # (kinds,)
         chosen = best_linear if lead.min() > 0 and lead.mean() > _LEAD else chosen
     return Judged(candidates, scores, spread, chosen, best_linear, n_rows, skipped)

@@ -18,6 +18,7 @@ class Trust:
     widths: tuple[float, ...]
     scalings: tuple[str | bool, ...]
     n_components: int | None = None  # None: as many as there are candidates for
+    alone: bool = False  # whether linear PCA is not taken either, however clearly it leads
 
     def among(self, candidates: Sequence[Candidate]) -> list[int]:
         """Return the places of the trusted candidates; of all kernels, where none of the kernels is a trusted one."""

@@ -41,7 +41,7 @@ MANY = Trust((0.25, 1.0), ("soft", "variance"))  # with as many components as po
 # better than the detector's default on tables that were kept apart.
 RULES: dict[bool | None, Rule] = {
     False: Rule(MANY, 0.0),
-    True: Rule(Trust((1.0,), ("soft",), 4), 0.0, 0.8),
+    True: Rule(Trust((1.0,), ("soft",), 4, alone=True), 0.0, 0.8),
     None: Rule(MANY, 0.05),  # nobody knows
 }
 
