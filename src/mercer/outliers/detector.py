@@ -129,8 +129,6 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     .. [kim2019] C. Kim and D. Klabjan, A simple and fast algorithm for L1-norm kernel PCA, IEEE Transactions on Pattern
        Analysis and Machine Intelligence, 2019.
     .. [hoffmann2007] Heiko Hoffmann, Kernel PCA for novelty detection, Pattern Recognition 40, 2007.
-    .. [alcala2009] C. F. Alcala and S. J. Qin, Reconstruction-based contribution for process monitoring, Automatica 45,
-       2009.
     .. [barber2021] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani, Predictive inference with the
        jackknife+, Annals of Statistics 49, 2021.
 
@@ -524,7 +522,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         For T2 and SPE, the gradient of the statistic is integrated along the straight line from the mean row to the
         row. The contributions of a row sum to its statistic minus the statistic of the mean row. This is the mean of
         the rows from which the scaling was learned. For the squared Mahalanobis distance, the contribution of a feature
-        is what the distance would lose if the feature had the value that the other features predict [alcala2009]_.
+        is what the distance would lose if the feature had the value that the other features predict.
 
         Parameters
         ----------
