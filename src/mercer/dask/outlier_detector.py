@@ -22,14 +22,14 @@ from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, total
-from mercer.engine.scaling import Scaling, have_one_unit, resolved_scaling
+from mercer.engine.scaling import Scaling, resolved_scaling
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.validation import generator
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.landmark_map import require_rows
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.detector import KernelOutlierDetector as Local
-from mercer.outliers.ellipsoid import Ellipsoid, distances_count
+from mercer.outliers.ellipsoid import Ellipsoid, distance_scale, distances_count
 from mercer.outliers.fitting import FittedModels
 from mercer.outliers.panel import Panel, PanelJudge
 from mercer.outliers.scores import score_part
@@ -200,8 +200,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         moments = self._over(runs, given, learning, progress.moments, progress.measured)
         around = None
         if distances_count(self.statistic, *reference.rows.shape):
-            one_unit = have_one_unit(reference.rows)
-            around = Ellipsoid.of(reference.rows.astype(np.float64), "common" if one_unit else "variance")
+            around = Ellipsoid.of(reference.rows.astype(np.float64), distance_scale(reference.rows))
         judges = []
         for k in range(folds.count):
             others = moments[:k] + moments[k + 1 :]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from mercer.arrays import Array
-from mercer.engine.scaling import Scaling
+from mercer.engine.scaling import Scaling, have_one_unit
 
 _ROWS_PER_COLUMN = 2  # with fewer rows the covariance says little, and would cost more than the kernel
 _LEAST = 1e-9  # share of the mean variance that every direction has at least, so that rounding errors do not count
@@ -67,6 +67,11 @@ def _shrunk_covariance(Z: Array) -> Array:
     covariance *= 1.0 - share
     covariance[np.diag_indices(d)] += (share + _LEAST) * mean_variance or 1.0  # 1: all rows are equal
     return np.asarray(covariance)
+
+
+def distance_scale(X: Array) -> str:
+    """Return how columns are scaled before their covariance is shrunk: all alike if they have one unit."""
+    return "common" if have_one_unit(X) else "variance"
 
 
 def distances_count(statistic: str, n: int, d: int) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, IntArray
-from mercer.engine.scaling import Scaling, have_one_unit
+from mercer.engine.scaling import Scaling
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
-from mercer.outliers.ellipsoid import Ellipsoid, distances_count
+from mercer.outliers.ellipsoid import Ellipsoid, distance_scale, distances_count
 from mercer.outliers.known_rows import KnownRows
 from mercer.outliers.panel import Panel, PanelJudge, with_distance
 from mercer.outliers.scores import score_model, score_part
@@ -98,7 +98,7 @@ class Fitting:
         """Return the ellipsoid of some rows; None, for all models alike, where everything has too few rows for one."""
         if not distances_count(self.statistic, *everything.shape):
             return None
-        return Ellipsoid.of(X, "common" if have_one_unit(everything) else "variance")
+        return Ellipsoid.of(X, distance_scale(everything))
 
     def _fitted(self, rows: Array) -> Any:
         estimator = self.make(rows)
