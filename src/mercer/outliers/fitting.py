@@ -58,27 +58,28 @@ class Fitting:
             parts = estimator._fit_with_parts(rows, left_out, reference)
         judges: list[PanelJudge] = []
         scores: list[Array] = []
+        unit = self._distance_unit(X)
         for part, own in zip(left_out, parts, strict=True):
             model, found = score_part(own, self.explained)
-            judges.append(PanelJudge(scaling, model, self._ellipsoid(np.delete(X, part, axis=0), X)))
+            judges.append(PanelJudge(scaling, model, _ellipsoid(np.delete(X, part, axis=0), unit)))
             scores.append(with_distance(found, judges[-1].ellipsoid, X[part]))
         self._tell(len(held) + 1, len(held) + 1)
         known = KnownRows.of(X, np.concatenate(left_out), np.vstack(scores))
         del judges[len(held) :], scores[len(held) :]
         calibration = Calibration(tuple(scores), self.statistic)
-        around = self._ellipsoid(X, X)
+        around = _ellipsoid(X, unit)
         return FittedModels(scaling, estimator, around, Panel(judges), calibration, np.concatenate(held), known)
 
     def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
         """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
-        usual = trimmed(X, self.trim)
+        usual, unit = trimmed(X, self.trim), self._distance_unit(X)
         scaling = Scaling.of(usual, self.standardize)
-        estimator, around = self._fitted(scaling(usual)), self._ellipsoid(usual, X)
+        estimator, around = self._fitted(scaling(usual)), _ellipsoid(usual, unit)
         judges: list[PanelJudge] = []
         scores: list[Array] = []
         self._tell(1, len(parts) + 1)
         for held, learned in parts:
-            judges.append(self._judge(X[learned], X))
+            judges.append(self._judge(X[learned], unit))
             scores.append(judges[-1](X[held]))
             self._tell(len(judges) + 1, len(parts) + 1)
         held_rows = np.concatenate([held for held, _ in parts])
@@ -86,19 +87,17 @@ class Fitting:
         calibration = Calibration(tuple(scores), self.statistic)
         return FittedModels(scaling, estimator, around, Panel(judges), calibration, held_rows, known)
 
-    def _judge(self, X: Array, everything: Array) -> PanelJudge:
-        """Return a model of T2 and SPE, and of distances, fitted to these rows of everything, scaling included."""
+    def _judge(self, X: Array, unit: str | None) -> PanelJudge:
+        """Return a model of T2 and SPE, and of distances in the given unit, fitted to these rows, scaling included."""
         usual = trimmed(X, self.trim)
         scaling = Scaling.of(usual, self.standardize)
         rows = scaling(usual)
         model = score_model(self._fitted(rows).expansion_, self.explained, rows)
-        return PanelJudge(scaling, model, self._ellipsoid(usual, everything))
+        return PanelJudge(scaling, model, _ellipsoid(usual, unit))
 
-    def _ellipsoid(self, X: Array, everything: Array) -> Ellipsoid | None:
-        """Return the ellipsoid of some rows; None, for all models alike, where everything has too few rows for one."""
-        if not distances_count(self.statistic, *everything.shape):
-            return None
-        return Ellipsoid.of(X, distance_scale(everything))
+    def _distance_unit(self, X: Array) -> str | None:
+        """Return how columns are scaled for distances, in all models alike; None where distances do not count."""
+        return distance_scale(X) if distances_count(self.statistic, *X.shape) else None
 
     def _fitted(self, rows: Array) -> Any:
         estimator = self.make(rows)
@@ -111,6 +110,10 @@ class Fitting:
 
     def _tell(self, done: int, total: int) -> None:
         self.channel.emit(_STAGE, done, total)
+
+
+def _ellipsoid(X: Array, unit: str | None) -> Ellipsoid | None:
+    return None if unit is None else Ellipsoid.of(X, unit)
 
 
 def _learns_rows_by_heart(estimator: Any, rows: Array, n_reference: int) -> bool:

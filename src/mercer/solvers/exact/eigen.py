@@ -23,7 +23,7 @@ _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted,
 _INDEFINITE_SHARE, _INDEFINITE_ROWS = 32, 5000  # or more than this share, where negative eigenvalues delay convergence
 _LANCZOS_ROWS = 250  # up to so many rows LAPACK is faster
-_WHOLE_ROWS, _WHOLE_PAIRS = 1800, 16  # up to here, for positive kernels, products with the whole matrix pay
+_WHOLE_ROWS, _WHOLE_PAIRS = 1800, 16  # up to here products with the whole matrix pay
 _LANCZOS_SHARE = (16, _INDEFINITE_SHARE)  # LAPACK is faster for a larger share of all pairs: positive kernels, others
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
@@ -152,7 +152,7 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
 def _pays_as_a_whole(operator: Operator, n_pairs: int, options: EigenOptions) -> bool:
     """Tell whether one vector at a time and the whole matrix are faster than blocks of vectors and tiles."""
     small = operator.shape[0] <= _WHOLE_ROWS and n_pairs <= _WHOLE_PAIRS
-    return small and options.whole and options.positive and options.max_iter is None and operator.dtype == np.float64
+    return small and options.whole and options.max_iter is None and operator.dtype == np.float64
 
 
 def _lanczos(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum | None:
