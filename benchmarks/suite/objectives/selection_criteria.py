@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.suite.plan import Objective, Solver
 from benchmarks.suite.rival_criteria import by_parallel_analysis, by_preimages
-from benchmarks.suite.selection import DEFAULTS, noise_reduced_by
+from benchmarks.suite.selection import DEFAULTS, every, noise_reduced_by
 from benchmarks.suite.selection_sets import Noisy, denoising_cases
 from mercer.criteria.candidates import Candidate, Grid
 from mercer.criteria.cell_choice import judge_by_cells
@@ -28,7 +28,8 @@ def by(choose: Callable[[np.ndarray, Grid], Candidate]) -> Callable[[Noisy], Cal
 def reduction(case: Noisy, estimator: Any) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {"error reduced by": noise_reduced_by(estimator, case), "components": float(estimator.n_components)}
+        reduced = noise_reduced_by(estimator, case)(every(case))
+    return {"error reduced by": reduced, "components": float(estimator.n_components)}
 
 
 OBJECTIVE = Objective(
