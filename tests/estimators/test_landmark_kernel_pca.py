@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
@@ -356,6 +357,24 @@ def test_a_jump_is_followed_where_no_landmark_was(rng):
         assert subspace_distance(model, batch) < 0.3
         assert model.explained_variance_ratio_.sum() > 0.4
     assert fed(on(40, n_components=2, window=300), there, 50).expansion_.n_points == 40
+
+
+@pytest.mark.parametrize(
+    ("narrowness", "change"), [(1, {"window": 1000}), (1 / 16, {"window": 600}), (1 / 16, {"forgetting": 0.995})]
+)
+def test_landmarks_follow_sorted_digits_also_while_the_window_fills(narrowness, change):
+    """With landmarks of the first rows, components held 50 to 60 % (wide kernel: 87 %) of what they could."""
+    X, y = load_digits(return_X_y=True)
+    X, gamma = X[np.argsort(y, kind="stable")], 2e-4 * narrowness
+    model = LandmarkKernelPCA(5, gamma=gamma, landmarks=50, random_state=0, **change)
+    shares = []
+    for first in range(0, 1700, 50):
+        model.partial_fit(X[first : first + 50])
+        if first >= 400:
+            exact = LandmarkKernelPCA(5, gamma=gamma, landmarks=None, **change).fit(X[: first + 50])
+            shares.append(model.eigenvalues_.sum() / exact.eigenvalues_.sum())
+    assert min(shares) > (0.9 if narrowness < 1 else 0.75)
+    assert np.mean(shares) > (0.96 if narrowness < 1 else 0.9)
 
 
 def test_twenty_thousand_downdates_leave_no_error(rng):

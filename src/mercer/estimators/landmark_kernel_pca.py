@@ -98,9 +98,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         Centre in feature space. False takes the kernel as it is.
     window : int or None, default=None
         Only the last so many rows count. They are kept for this (at times up to twice as many), in the precision in
-        which they arrived, and their kernel values are computed again when they leave the window. If the landmarks miss
-        clearly more of the window than when they were chosen, new ones are chosen from its rows. With a window of no
-        more than `landmarks` rows, the model is exact kernel PCA of these rows. None: all rows count.
+        which they arrived, and their kernel values are computed again when they leave the window. Each time that a
+        tenth of the window has come (and at least as many rows as landmarks), it is examined whether the landmarks miss
+        clearly more of the window than when they were chosen; new ones are chosen from its rows then. With a window of
+        no more than `landmarks` rows, the model is exact kernel PCA of these rows. None: all rows count.
     forgetting : float in (0, 1], default=1.0
         The weight of each row is multiplied by this with every further row. 1: all rows have the same weight. Below 1,
         some recent rows are kept (two for each landmark), and if the landmarks miss clearly more of them than at first,

@@ -20,6 +20,7 @@ _CENTRAL_ROWS = 64  # rows whose median is the reference
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
 _LEAST_SHARE = 1e-10
+_LEAST_MISSING = 1e-9  # of sum k(x, x); what is missing beyond the span, if it is less, is rounding
 # float32 must keep this on a sample of rows: errors of the eigenvalues, relative to the largest of them
 _SAMPLE_ROWS = 1024
 _KEPT = 5e-7
@@ -115,9 +116,11 @@ class Whitening:
         C = self.root.T @ moments.scatter(center) @ self.root
         return np.asarray(0.5 * (C + C.T))
 
-    def captured(self, moments: Moments) -> float:
-        """Return sum w |phi_hat(x)|^2, the part of sum w k(x, x) that lies in the span."""
-        return float(np.einsum("ij,ij->", self.root, moments.scatter(False) @ self.root))
+    def captured(self, moments: Moments) -> tuple[float, float]:
+        """Return the parts of sum w k(x, x) in the span: sum w |phi_hat(x) - mean|^2, and that of the mean."""
+        varying = float(np.einsum("ij,ij->", self.root, moments.scatter(True) @ self.root))
+        mean = moments.mean @ self.root
+        return varying, moments.weight * float(mean @ mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,19 +150,16 @@ class Landmarks:
         return self._prepared[name]
 
     def missing_share(self, moments: Moments) -> float:
-        """Return the share of sum w k(x, x) outside the span of the landmarks."""
-        if moments.own <= 0:
-            return 0.0
-        return max(0.0, 1.0 - self.whitening.captured(moments) / moments.own)
+        """Return the share of the variation of the rows outside the span of the landmarks."""
+        return _missing_share(moments.own, *self.whitening.captured(moments))
 
     def missing_share_of(self, X: Points) -> float:
-        """Return the share of sum k(x, x) of some rows outside the span of the landmarks."""
-        own = float(self.kernel.diagonal(X).sum())
-        if own <= 0:
-            return 0.0
+        """Return the share of the variation of some rows outside the span of the landmarks."""
         with one_blas_thread():
             inside = self.blocks(np.float64).against(X) @ self.whitening.root
-        return max(0.0, 1.0 - float(np.einsum("ij,ij->", inside, inside)) / own)
+        mean = inside.mean(axis=0)
+        varying = float(np.sum((inside - mean) ** 2))
+        return _missing_share(float(self.kernel.diagonal(X).sum()), varying, len(inside) * float(mean @ mean))
 
     def mapped(self, moments: Moments, more: Points) -> Moments:
         """Return the moments on more landmarks, of which the first are these.
@@ -180,6 +180,16 @@ class Landmarks:
         K = PointBlocks(self.kernel, self.points, np.float64).against(others)  # (m', m)
         with one_blas_thread():
             return moments.mapped((K @ root) @ root.T)
+
+
+def _missing_share(own: float, varying: float, constant: float) -> float:
+    """Return the share of the variation that is missing, where `own` is sum k(x, x), and the others are parts of it.
+
+    The mean of the rows does not count: of a wide kernel it is nearly all of k(x, x), and what the landmarks miss would
+    seem to be nothing.
+    """
+    missing = own - varying - constant
+    return missing / (missing + varying) if missing > _LEAST_MISSING * own else 0.0
 
 
 def enough_in_float32(landmarks: Landmarks, X: Points, n_components: int) -> bool:

@@ -21,7 +21,7 @@ from mercer.solvers.landmark.recent_rows import RecentRows
 _WORSE, _MUCH = 2.0, 0.05
 _LOST = 0.5  # with forgetting also when they miss this share of what they held at first
 _RECENT_EACH, _LEAST_RECENT = 2, 32  # recent rows that are kept with forgetting, for each of at least 32 landmarks
-_MEMORY_SHARE = 0.1  # of the 1 / (1 - forgetting) rows that count; so often the landmarks are examined
+_MEMORY_SHARE = 0.1  # of the window, or of the 1 / (1 - forgetting) rows that count; so often landmarks are examined
 _EXAMINED = 128  # recent rows by which the share that landmarks miss is measured
 _LEAST_OLD = 1e-9  # share of the weight below which rows from before count as forgotten
 
@@ -71,6 +71,7 @@ class LandmarkStream:
         # rows that left the window since the moments were last computed from its rows, or with forgetting rows that
         # came since the landmarks were last examined
         self.left = 0
+        self.unexamined = 0  # with a window: rows that came since the landmarks were last examined
         self.measuring = False  # whether gamma='median' is measured again with the next rows
         self._leading = plan.n_components  # eigenvalues that must be exact to 1e-6
         self._short: bool | None = None  # whether float32 rows get float32 kernel values; None: not decided
@@ -145,6 +146,7 @@ class LandmarkStream:
         self.landmarks, self.dictionary = Landmarks(self.plan.kernel, _float64(points)), dictionary
         self.rows, self.moments, self.left, self._short = RecentRows(), None, 0, None
         self.take_in(rows)
+        self.unexamined = 0
 
     def _add_landmarks(self, X: Points) -> None:
         """Add landmarks among new rows, where the dictionary finds any, and bring the moments to them."""
@@ -192,6 +194,7 @@ class LandmarkStream:
         if window is not None:
             self.rows.drop(leaving)
             self.rows.append(X)
+            self.unexamined += n
 
     def _of_oldest(self, count: int, newer: int, reference: Array | None) -> Moments | None:
         """Return the moments of the oldest rows, with their weights after `newer` more rows."""
@@ -215,14 +218,20 @@ class LandmarkStream:
         return measure(self.landmarks.blocks(dtype), X, weights, reference, self.plan.n_jobs)
 
     def _renew_window(self, rng: np.random.RandomState) -> None:
-        """Compute the window's moments again from time to time, on new landmarks if the old ones miss too much.
+        """Compute the window's moments again from time to time, and choose new landmarks if the old ones miss too much.
 
-        Computing them from the rows ends the growth of rounding errors.
+        Computing the moments from the rows ends the growth of rounding errors. Landmarks are examined more often, also
+        while the window fills: they are from the first rows, and later ones may be elsewhere.
         """
-        if self.plan.window is None or self.left < self.plan.window:
+        plan = self.plan
+        if plan.window is None:
             return
-        self.moments, self.left = self._of_oldest(len(self.rows), 0, None), 0
-        if self.plan.wanted is not None and self._missing_share() > _WORSE * self._missed + _MUCH:
+        if self.left >= plan.window:
+            self.moments, self.left = self._of_oldest(len(self.rows), 0, None), 0
+        elif self.unexamined < max(plan.wanted or 0, _MEMORY_SHARE * plan.window):
+            return
+        self.unexamined = 0
+        if plan.wanted is not None and self._missing_share() > _WORSE * self._missed + _MUCH:
             self._choose(self.rows.stacked(), rng)
 
     # -- forgetting --------------------------------------------------------------------------------
@@ -358,6 +367,7 @@ class LandmarkStream:
             "dictionary": None if growing is None else {**growing.__getstate__(), "kernel": None},
             "moments": None if moments is None else asdict(moments),
             "left": self.left,
+            "unexamined": self.unexamined,
             "leading": self._leading,
             "short": self._short,
             "missed": self._missed,
@@ -370,7 +380,8 @@ class LandmarkStream:
         stream, kernel = cls(plan), plan.kernel
         stream.seen, stream.left, stream._leading = state["seen"], state["left"], state["leading"]
         stream._short, stream._missed = state["short"], state["missed"]
-        stream.measuring = state.get("measuring", False)  # older files do not have it
+        stream.measuring = state.get("measuring", False)  # older files do not have it, nor the next
+        stream.unexamined = state.get("unexamined", 0)
         stream.rows = RecentRows(state["rows"])
         if state["points"] is not None:
             stream.landmarks = Landmarks(kernel, state["points"])
