@@ -447,6 +447,31 @@ def test_a_warm_start_on_landmarks(iris):
     close(twice.transform(iris), once.transform(iris))
 
 
+@pytest.mark.parametrize("landmarks", [None, 40])
+@pytest.mark.parametrize("gain", ["smd", "et"])
+def test_a_warm_start_that_fails_leaves_the_last_fit_as_it_was(iris, gain, landmarks):
+    def stop(event) -> None:
+        if event.step == 2:
+            raise KeyboardInterrupt
+
+    options = {"gain": gain, "landmarks": landmarks, "warm_start": True, "random_state": 0, "tol": 0, **MEDIAN}
+    model, same = (HebbianKernelPCA(3, max_iter=3, **options).fit(iris) for _ in range(2))
+    for rows in (iris, 2 * iris[::-1]):
+        model.observers = (stop,)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(rows)
+        del model.observers
+    assert_array_equal(model.fit(iris).transform(iris), same.fit(iris).transform(iris))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_warm_start_with_another_centring_learns_with_it(iris, first):
+    options = {"max_iter": 2, "tol": 0, "random_state": 0, **MEDIAN}
+    model = HebbianKernelPCA(3, center=first, warm_start=True, **options).fit(iris)
+    scores = model.set_params(center=not first).fit(iris).transform(iris)
+    assert_allclose(np.sum(scores**2, axis=0), model.eigenvalues_)
+
+
 def test_a_warm_start_keeps_its_gain(iris):
     model = HebbianKernelPCA(3, max_iter=2, warm_start=True, random_state=None).fit(iris)
     eta0 = model.eta0_

@@ -342,6 +342,7 @@ class HebbianKernelPCA(KernelDecomposition):
         r = options.count(n)
         last = self._last if self.warm_start else None
         if last is not None and last.A.shape == (r, n) and (last.rho is None) == (self.gain != "smd"):
+            last = last.copy()  # passes change it, and a fit that fails must leave the state of the last one
             if not self._same_rows(kernel, points):
                 renew_products(last, tiles)
             return last, options.gain.gain(self._learning.size, n)
@@ -357,7 +358,8 @@ class HebbianKernelPCA(KernelDecomposition):
         known = self.expansion_
         if self._precomputed or is_sparse(points) or is_sparse(known.points):
             return False
-        return known.kernel == kernel and np.array_equal(known.points, points)
+        centred = known.nu is not None
+        return known.kernel == kernel and centred == self.center and np.array_equal(known.points, points)
 
     def _landmark_options(self) -> LandmarkOptions:
         rule = GainRule(self.gain, self.eta0, self.smd_rate, self.smd_decay)

@@ -219,5 +219,5 @@ def _carried(last: LandmarkRun | None, space: LandmarkMap, gain: Gain) -> Landma
     if last is None or last.space.kernel != space.kernel or last.space.points.shape[1] != space.points.shape[1]:
         return None
     if not is_sparse(space.points) and np.array_equal(last.space.points, space.points):
-        return LandmarkRun(space, last.state)
+        return LandmarkRun(space, last.state.copy())
     return LandmarkRun(space, start_state(space.carry_from(last.space, last.state.W), gain))

@@ -1,6 +1,6 @@
 """Kernel Hebbian algorithms on a fixed set: passes of exact blocks, with a guard against divergence."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -53,6 +53,10 @@ class KhaState:
     def eigenvalues(self) -> Array:
         """Return the current eigenvalue estimates [guenter2006, eq. 13]."""
         return estimated_eigenvalues(self.A, self.AK)
+
+    def copy(self) -> "KhaState":
+        """Return a state whose passes leave this one as it is; they replace arrays and change no entry of them."""
+        return replace(self, guard=replace(self.guard))
 
 
 def start_state(A: Array, AK: Array, gain: Gain) -> KhaState:

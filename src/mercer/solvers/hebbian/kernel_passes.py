@@ -1,7 +1,7 @@
 """The Kernel Hebbian Algorithm on a fixed set: passes until they change little, and the resulting model."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
@@ -72,7 +72,7 @@ def run_passes(
     meter = _ExcessMeter(tiles, len(state.A)) if options.excess else None
     n, started = tiles.shape[0], time.perf_counter()
     for done in range(1, options.max_iter + 1):
-        before = replace(state, guard=replace(state.guard))
+        before = state.copy()
         order = rng.permutation(n) if options.shuffle else np.arange(n)
         try:
             with one_blas_thread():  # products of a block are too small for several threads
