@@ -4,10 +4,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from mercer.arrays import Array
+from mercer.arrays import Array, n_rows
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.validation import check_rows
+from mercer.kernels.resolve import median_gamma
 
 _COMPONENTS = 25  # of motions in [guenter2006, sec. 5.4]; far fewer than the rows that they are learned from
+_NARROWNESS = 2.0  # in gammas of the median distance: 1 was better on tables of many columns, 4 on curves
 
 
 def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Array:
@@ -23,8 +26,8 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
         Noisy rows.
     estimator : estimator or None, default=None
         An object with `fit`, `transform` and `inverse_transform`, from Mercer or scikit-learn. It is cloned, and not
-        changed. None: `KernelPCA` with 25 components (half the number of rows for fewer than 50 rows) and the Gaussian
-        kernel.
+        changed. None: `KernelPCA` with 25 components (half the number of rows for fewer than 50 rows) and a Gaussian
+        kernel with gamma = 1 / m^2, where m is the median distance between rows, so that the unit of X does not matter.
     preimage : str or None, default=None
         How rows are found for scores, one of the values that the estimator's parameter `preimage` takes. None: the
         estimator's own value, or "auto" where that is a ridge regression that is not fitted
@@ -66,15 +69,18 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
     >>> bool(((clean - circle) ** 2).mean() < 0.5 * ((noisy - circle) ** 2).mean())
     True
     """
-    rows = len(X) if not hasattr(X, "shape") else X.shape[0]
-    model = ready(default_estimator(rows) if estimator is None else estimator, preimage).fit(X)
+    model = ready(default_estimator(X) if estimator is None else estimator, preimage).fit(X)
     cleaned: Array = model.inverse_transform(model.transform(X))
     return cleaned
 
 
-def default_estimator(n_rows: int) -> KernelPCA:
+def default_estimator(X: Any) -> KernelPCA:
     """Return the model that rows are denoised with where none is given."""
-    return KernelPCA(max(1, min(_COMPONENTS, n_rows // 2)), kernel="rbf", preimage="auto")
+    model = KernelPCA(kernel="rbf", preimage="auto")
+    rows = check_rows(model, X, reset=True)
+    count = max(1, min(_COMPONENTS, n_rows(rows) // 2))
+    model.set_params(n_components=count, gamma=_NARROWNESS * median_gamma(rows))
+    return model
 
 
 def ready(estimator: Any, preimage: str | None = None) -> Any:
