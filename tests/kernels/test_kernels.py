@@ -326,6 +326,31 @@ def test_median_gamma_of_many_rows_is_nearly_that_of_all(rng):
     assert median_gamma(X, 1) == median_gamma(X, 1)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e5])
+@pytest.mark.parametrize("kernel", ["laplacian", "chi2"])
+def test_median_gamma_of_distances_that_are_not_squared(kernel, unit, rng):
+    """Kernel values have the same median in every unit: e^(-1/2)."""
+    X = rng.gamma(1.0, size=(60, 5)) * unit
+    found = KernelPCA(2, kernel=kernel, gamma="median").fit(X)
+    pairs = [
+        np.sum(np.abs(a - b)) if kernel == "laplacian" else np.sum((a - b) ** 2 / (a + b))
+        for i, a in enumerate(X)
+        for b in X[:i]
+    ]
+    assert found.gamma_ == pytest.approx(0.5 / np.median(pairs))
+    repeated = np.repeat(X, 3, axis=0)
+    assert resolve_gamma("median", repeated, kernel=kernel) == pytest.approx(found.gamma_)
+    assert resolve_gamma("median", X[:1], kernel=kernel) == pytest.approx(1 / 5)
+    if kernel == "laplacian":
+        assert resolve_gamma("median", sp.csr_matrix(X), kernel=kernel) == pytest.approx(found.gamma_)
+
+
+def test_median_gamma_of_distances_out_of_range(rng):
+    X = rng.uniform(size=(10, 3)) * 1e308
+    with pytest.raises(ValueError, match="Rescale the features"):
+        resolve_gamma("median", X, kernel="laplacian")
+
+
 def test_gamma_is_frozen_at_fit(rng):
     X = rng.standard_normal((30, 5))
     assert KernelPCA(2, kernel="rbf").fit(X).gamma_ == pytest.approx(1 / 5)

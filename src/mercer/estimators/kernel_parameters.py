@@ -29,7 +29,7 @@ class KernelParameters:
 
         A `gamma` that is given here is taken instead of the parameter.
         """
-        self.gamma_ = resolve_gamma(self.gamma if gamma is None else gamma, X)
+        self.gamma_ = resolve_gamma(self.gamma if gamma is None else gamma, X, kernel=self.kernel)
         spec = KernelSpec(self.kernel, self.gamma_, self.degree, self.coef0, self.kernel_params or {})
         return resolve_kernel(spec, X)
 

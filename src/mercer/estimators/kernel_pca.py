@@ -65,8 +65,9 @@ class KernelPCA(KernelDecomposition):
     gamma : float, "median", "select" or None, default=None
         Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
-        "select": from 1/64 to 64 times that, the value by which hidden cells are predicted best, as in `mercer.select`;
-        only with the kernel "rbf". The value in use is `gamma_`.
+        For "laplacian" and "chi2" it is 1 / (2 m), where m is the median of the distance in their exponent.
+        "select": from 1/64 to 64 times the median one, the value by which hidden cells are predicted best, as in
+        `mercer.select`; only with the kernel "rbf". The value in use is `gamma_`.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1

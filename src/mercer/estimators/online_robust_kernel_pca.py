@@ -56,6 +56,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     gamma : float, "median" or None, default=None
         Coefficient of the kernels "rbf", "poly", "sigmoid", "laplacian" and "chi2"; other kernels ignore it. None: 1 /
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
+        For "laplacian" and "chi2" it is 1 / (2 m), where m is the median of the distance in their exponent.
         The value in use is `gamma_`. In `partial_fit`, "median" looks only at the rows of the warm-up.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.

@@ -53,7 +53,8 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         `mercer.kernels`. Ignored where `estimator` is given.
     gamma : float, "median" or None, default=None
         Coefficient of the kernel of the default estimator. None: 0.1 divided by the mean of the squared lengths of the
-        rows of the first call. "median": 1 / (2 m^2), where m is the median distance between these rows. The value is
+        rows of the first call. "median": 1 / (2 m^2), where m is the median distance between these rows; for
+        "laplacian" and "chi2" it is 1 / (2 m), where m is the median of the distance in their exponent. The value is
         fixed as `gamma_` in the first call, because subspaces can be compared only under the same kernel.
     normalize : bool, default=True
         Scale every image to unit length first, so that its brightness does not count.
@@ -213,11 +214,12 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, rows: Array) -> None:
         """Fix what all subspaces share: the number of features and the width of the kernel."""
-        gamma = self.gamma if self.estimator is None else getattr(self.estimator, "gamma", None)
+        described = self if self.estimator is None else self.estimator
+        gamma, kernel = getattr(described, "gamma", None), getattr(described, "kernel", None)
         if gamma is None and self.estimator is None:
             length = float(np.mean(np.einsum("ij,ij->i", rows, rows)))
             gamma = _NARROWNESS / length if length > 0 else 1.0
-        self.gamma_ = resolve_gamma(gamma, rows)
+        self.gamma_ = resolve_gamma(gamma, rows, kernel=kernel)
         self._n_features = rows.shape[1]
         self._bases = {}
         self._calibrated = None

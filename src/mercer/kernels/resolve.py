@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.metrics import pairwise
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.kernels.base import Kernel
@@ -56,10 +57,11 @@ def resolve_kernel(spec: KernelSpec, X: Points) -> Kernel:
     return _BY_NAME[spec.kernel](spec)
 
 
-def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None) -> float:
+def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None, *, kernel: Any = "rbf") -> float:
     """Return gamma as a number: the given one, 1 / n_features for None, or that of the median distance."""
     if gamma == "median":
-        return median_gamma(X, random_state)
+        distances = _DISTANCES.get(kernel) if isinstance(kernel, str) else None
+        return median_gamma(X, random_state) if distances is None else _gamma_of(distances, X, random_state)
     return 1.0 / X.shape[1] if gamma is None else float(gamma)
 
 
@@ -69,8 +71,7 @@ def median_gamma(X: Points, random_state: Any = None) -> float:
     Zero distances are left out, because identical rows say nothing about the scale. When all rows are the same, the
     result is 1 / n_features.
     """
-    rng = np.random.default_rng(0 if random_state is None else random_state)
-    rows = X[np.sort(rng.permutation(X.shape[0])[:_MEDIAN_ROWS])]
+    rows = _some_rows(X, random_state)
     median = _median_square(rows)
     if _LEAST_SQUARE <= median <= 1.0 / _LEAST_SQUARE:
         return 0.5 / median
@@ -86,6 +87,49 @@ def median_gamma(X: Points, random_state: Any = None) -> float:
             "its square is too large or too small for a number. Rescale the features, e.g. with StandardScaler."
         )
     return gamma
+
+
+def _some_rows(X: Points, random_state: Any) -> Points:
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    return X[np.sort(rng.permutation(X.shape[0])[:_MEDIAN_ROWS])]
+
+
+def _gamma_of(distances: Callable[[Points], Array], X: Points, random_state: Any) -> float:
+    """Return 1 / (2 median), over pairs of different rows, of the distance in the exponent of a kernel."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = distances(_some_rows(X, random_state))
+    positive = found[found > 0]
+    if not positive.size:
+        return float(1.0 / X.shape[1])
+    median = float(np.median(positive))
+    if not _LEAST_SQUARE <= median <= 1.0 / _LEAST_SQUARE:
+        raise ValueError(
+            f"gamma='median' is impossible: the median distance between rows is {median:.1e}, too large or too small "
+            "for a number. Rescale the features, e.g. with StandardScaler."
+        )
+    return 0.5 / median
+
+
+def _absolute_differences(rows: Points) -> Array:
+    """Return the sums of absolute differences of all pairs of rows."""
+    if is_sparse(rows):
+        return _upper(pairwise.manhattan_distances(rows.astype(np.float64)))
+    differences: Array = pdist(np.asarray(rows, np.float64), "cityblock")
+    return differences
+
+
+def _chi2_distances(rows: Points) -> Array:
+    """Return the chi-squared distances of all pairs of rows; none of rows that the kernel refuses later."""
+    if is_sparse(rows) or rows.min(initial=0.0) < 0:
+        return np.zeros(0)
+    return _upper(-pairwise.additive_chi2_kernel(rows.astype(np.float64)))
+
+
+def _upper(matrix: Array) -> Array:
+    return np.asarray(matrix[np.triu_indices(len(matrix), 1)])
+
+
+_DISTANCES: dict[str, Callable[[Points], Array]] = {"laplacian": _absolute_differences, "chi2": _chi2_distances}
 
 
 def _median_square(rows: Points) -> float:
