@@ -156,6 +156,29 @@ def test_width_is_frozen_by_the_first_call(rng):
     assert model.references_["another"].gamma_ == model.gamma_
 
 
+@pytest.mark.parametrize("later", [1, 2, 5])
+def test_another_dimension_counts_from_the_next_comparison_on(rng, later):
+    known, unknown, labels = classes(rng)
+    model = KernelMutualSubspace(exact("linear", 5), n_components=3, n_angles=2).fit(known, labels)
+    model.similarity(unknown)
+    fresh = KernelMutualSubspace(exact("linear", 5), n_components=later, n_angles=2).fit(known, labels)
+    assert_allclose(model.set_params(n_components=later).similarity(unknown), fresh.similarity(unknown), atol=1e-9)
+    with pytest.raises(ValueError, match="n_angles"):
+        model.set_params(n_angles=0).similarity(unknown)
+
+
+def test_a_fit_that_fails_leaves_the_references_and_their_threshold(rng):
+    known, unknown, labels = classes(rng)
+    model = KernelMutualSubspace().fit(known, labels).calibrate(known, labels)
+    before, threshold = model.similarity(unknown), model.threshold_
+    model.set_params(estimator=LandmarkKernelPCA(9, landmarks=5, gamma=3.0, center=False))
+    with pytest.raises(ValueError, match="at least as many landmarks"):
+        model.fit(known, labels)
+    model.set_params(estimator=None)
+    assert_array_equal(model.similarity(unknown), before)
+    assert model.threshold_ == threshold
+
+
 # -- deciding ------------------------------------------------------------------------------------------------------
 
 

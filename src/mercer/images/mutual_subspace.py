@@ -106,7 +106,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     _fitted_attributes = ("gamma_", "_n_features", "_calibrated")
     references_: dict[Any, Any]
-    _bases: dict[Any, Expansion]
+    _bases: dict[tuple[Any, int], Expansion]
     _calibrated: float | None
 
     def __init__(
@@ -132,10 +132,11 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     # -- learning ------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(self, sets: Sequence[Any], labels: Iterable[Any]) -> Self:
         """Forget everything and learn one subspace per label.
 
-        Sets with the same label are taken together, in order.
+        Sets with the same label are taken together, in order. A call that raises an error leaves the model as it was.
 
         Parameters
         ----------
@@ -209,7 +210,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         model = self.references_[label] if label in self.references_ else self._new_model()
         check_learns_in_parts(model)
         self.references_ = {**self.references_, label: model.partial_fit(rows)}
-        self._bases = {name: basis for name, basis in self._bases.items() if name != label}
+        self._bases = {key: basis for key, basis in self._bases.items() if key[0] != label}
         return self
 
     def _begin(self, rows: Array) -> None:
@@ -287,14 +288,16 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
             If a set is empty, has images of another size, spans no subspace, or was learned with another kernel.
         """
         self._check_fitted()
+        self._check_parameters()
         queries = self._subspaces(sets)
         references = [self._basis(label) for label in self.references_]
         return cosines_between(queries, references, self.n_components, self.n_angles)
 
     def _basis(self, label: Any) -> Expansion:
-        if label not in self._bases:
-            self._bases[label] = subspace_of(self.references_[label].expansion_, self.n_components)
-        return self._bases[label]
+        key = label, self.n_components  # which may have been set to another number since the last comparison
+        if key not in self._bases:
+            self._bases[key] = subspace_of(self.references_[label].expansion_, self.n_components)
+        return self._bases[key]
 
     def _subspaces(self, sets: Sequence[Any]) -> list[Expansion]:
         kernel = next(iter(self.references_.values())).expansion_.kernel
