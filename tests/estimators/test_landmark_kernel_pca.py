@@ -409,6 +409,17 @@ def test_the_model_is_refreshed_when_asked_or_every_k_rows(X, new, points):
     assert_allclose(every.transform(new), on(points).fit(X[:160]).transform(new), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "change", [{"window": 50}, {"forgetting": 0.5}, {"landmarks": 200}, {"landmarks": 2}, {"selection": "ald"}]
+)
+def test_a_file_goes_on_with_the_settings_of_the_first_rows(X, new, tmp_path, change):
+    model = fed(on(20), X[:100], 25)
+    plain = fed(pickle.loads(pickle.dumps(model)), X[100:], 25)
+    model.set_params(**change).save(tmp_path / "model")
+    assert_allclose(fed(mercer.load(tmp_path / "model"), X[100:], 25).transform(new), plain.transform(new), atol=1e-9)
+    assert_allclose(fed(model, X[100:], 25).transform(new), plain.transform(new), atol=1e-9)
+
+
 # -- merging ---------------------------------------------------------------------------------------
 
 

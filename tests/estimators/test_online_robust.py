@@ -261,6 +261,19 @@ def test_learning_goes_on_after_a_file_or_a_pickle_bit_by_bit(update, when, rng,
         assert copy.xi_ == model.xi_
 
 
+@pytest.mark.parametrize(
+    "change", [{"block_size": 3}, {"psi": "none"}, {"update": "hebbian"}, {"feature_map": "empirical"}, {"xi": 1e-9}]
+)
+def test_a_file_goes_on_with_the_options_of_the_start(change, rng, tmp_path):
+    """A block that had begun never ended with a smaller size; other options made it differ from the model itself."""
+    _, C = contaminated(rng, 180)
+    model = OnlineRobustKernelPCA(3, gamma=0.02, landmarks=30, random_state=0).partial_fit(C[:75])
+    plain = pickle.loads(pickle.dumps(model)).partial_fit(C[75:])
+    model.set_params(**change).save(tmp_path / "model")
+    for one in (mercer.load(tmp_path / "model"), model):
+        assert np.array_equal(one.partial_fit(C[75:]).transform(C), plain.transform(C))
+
+
 @every_update
 def test_an_expansion_once_given_out_does_not_change(update, rng):
     _, C = contaminated(rng, 200)

@@ -548,8 +548,8 @@ class LandmarkKernelPCA(KernelDecomposition):
         assert other._stream is not None
         for name, mine, theirs in (
             ("kernels", self._stream.plan.kernel, other._stream.plan.kernel),
-            ("windows", self.window, other.window),
-            ("rates of forgetting", self.forgetting, other.forgetting),
+            ("windows", self._stream.plan.window, other._stream.plan.window),
+            ("rates of forgetting", self._stream.plan.forgetting, other._stream.plan.forgetting),
         ):
             if mine != theirs:
                 raise ValueError(f"Models with different {name} cannot be merged: {mine!r} and {theirs!r}.")
@@ -566,4 +566,10 @@ class LandmarkKernelPCA(KernelDecomposition):
         super()._restore_state(state)
         expansion, learning = state["expansion"], state["learning"]
         self._solved = _Solved(expansion, learning["freedom"], learning["since"])
-        self._stream = LandmarkStream.from_state(self._plan(expansion.kernel, self.n_features_in_), learning)
+        self._stream = LandmarkStream.from_state(self._restored_plan(expansion.kernel, learning), learning)
+
+    def _restored_plan(self, kernel: Kernel, learning: dict[str, Any]) -> LandmarkPlan:
+        """Return the plan that the stream was opened with; parameters may have been set to other values since then."""
+        if "plan" not in learning:  # in files of earlier versions
+            return self._plan(kernel, self.n_features_in_)
+        return LandmarkPlan(kernel=kernel, given=None, n_jobs=self.n_jobs, **learning["plan"])

@@ -165,7 +165,8 @@ class OnlineLearning:
         assert self.run is not None
         assert other.run is not None
         one, two = self.run.space, other.run.space
-        if self.run.options != other.run.options or plan.options.update != "svd":
+        options = self.run.options
+        if options != other.run.options or options.update != "svd":
             raise ValueError("Only models with the same options and update='svd' can be merged.")
         if type(one) is not type(two) or one.kernel != two.kernel or not same_rows(one.points, two.points):
             raise ValueError(
@@ -177,7 +178,7 @@ class OnlineLearning:
             learning = replace(ready)
             learning.learn(rows, plan, lambda _: one, channel, one)
             return learning
-        return OnlineLearning(replace(self.run, state=merged_states(self.run.state, other.run.state, plan.options)))
+        return OnlineLearning(replace(self.run, state=merged_states(self.run.state, other.run.state, options)))
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -187,7 +188,7 @@ class OnlineLearning:
         return {
             "state": None if run is None else asdict(run.state),
             "root": None if run is None or isinstance(run.space, EmpiricalMap) else run.space.root,
-            "r": 0 if run is None else run.options.r,
+            "options": {} if run is None else asdict(run.options),
             "pending": self.pending,
             "started": self.started,
         }
@@ -197,13 +198,14 @@ class OnlineLearning:
         """Return what `saved` describes."""
         learning = cls(None, saved["pending"], saved["started"])
         if saved["state"] is not None:
-            empirical = plan.feature_map == "empirical"
             space: Space = (
                 EmpiricalMap(model.kernel, model.points)
-                if empirical
+                if saved["root"] is None
                 else LandmarkMap(model.kernel, model.points, saved["root"])
             )
+            # learning goes on as it started; earlier files have the number of components only
+            options = replace(plan.options, **saved.get("options", {"r": saved.get("r", 0)}))
             # copies: what is read need not be writable
             values: Any = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in saved["state"].items()}
-            learning.run = OnlineRun(space, OnlineState(**values), replace(plan.options, r=saved["r"]))
+            learning.run = OnlineRun(space, OnlineState(**values), options)
         return learning

@@ -23,6 +23,7 @@ _LOST = 0.5  # with forgetting also when they miss this share of what they held 
 _RECENT_EACH, _LEAST_RECENT = 2, 32  # recent rows that are kept with forgetting, for each of at least 32 landmarks
 _MEMORY_SHARE = 0.1  # of the window, or of the 1 / (1 - forgetting) rows that count; so often landmarks are examined
 _EXAMINED = 128  # recent rows by which the share that landmarks miss is measured
+_PLANNED = ("wanted", "selection", "nu", "window", "forgetting", "n_components")  # what a file holds of the plan
 _LEAST_OLD = 1e-9  # share of the weight below which rows from before count as forgotten
 
 
@@ -358,9 +359,11 @@ class LandmarkStream:
     # -- files -------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return everything but the plan, as plain values."""
+        """Return everything but the kernel and given landmarks, as plain values."""
         growing, moments = self.dictionary, self.moments
+        plan = {name: getattr(self.plan, name) for name in _PLANNED}
         return {
+            "plan": plan,
             "seen": self.seen,
             "rows": self.rows.pieces,
             "points": None if self.landmarks is None else self.landmarks.points,
