@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import mercer
@@ -272,6 +273,16 @@ def test_a_file_goes_on_with_the_options_of_the_start(change, rng, tmp_path):
     model.set_params(**change).save(tmp_path / "model")
     for one in (mercer.load(tmp_path / "model"), model):
         assert np.array_equal(one.partial_fit(C[75:]).transform(C), plain.transform(C))
+
+
+def test_a_fit_that_leaves_out_most_rows_is_told(rng):
+    iris = load_iris().data  # three groups of equal size
+    with pytest.warns(UserWarning, match="of 150 rows have a weight below 0.5"):
+        model = OnlineRobustKernelPCA(3, gamma=0.08, random_state=0).fit(iris)
+    assert np.sum(model.weights_ < 0.5) > 60
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OnlineRobustKernelPCA(3, gamma=0.02, landmarks=30, random_state=0).fit(contaminated(rng, 180)[1])
 
 
 @every_update

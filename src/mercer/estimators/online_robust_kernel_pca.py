@@ -15,7 +15,7 @@ from mercer.engine.psi import PSI_NAMES
 from mercer.errors import user_level
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import is_chunked
-from mercer.estimators.learning_warnings import warn_far_from_origin
+from mercer.estimators.learning_warnings import warn_far_from_origin, warn_of_outliers
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
 from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
@@ -43,6 +43,9 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     mean and components in proportion to this weight [huang2011]_. The first rows, up to `warm_up`, are learned together
     by the robust start of `RobustKernelPCA`, so that outliers among them are found; after them every row is read once.
     Memory does not grow with the number of rows.
+
+    A group of less than half of the rows, such as one of several classes, cannot be told from outliers, and may get no
+    weight. `fit` warns where more than 40 % of the rows have a weight below one half; `weights_` shows them.
 
     Parameters
     ----------
@@ -266,6 +269,9 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
         Warns
         -----
+        UserWarning
+            If more components are asked for than the landmarks allow; if more than 40 % of the rows have a weight below
+            one half (0.05 with psi="exp" or "tukey"); or if the rows that count do not vary.
         sklearn.exceptions.ConvergenceWarning
             If learning diverged. The last good state is kept.
         """
@@ -278,6 +284,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self._learning = OnlineLearning()
         self._learn(X, self._space(X))
         self._warn_of_fewer()
+        warn_of_outliers(self.weights_, self.eigenvalues_, self.psi)
         return self
 
     @validated
