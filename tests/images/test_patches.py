@@ -262,6 +262,18 @@ def test_the_camera_image(data_set):
     assert found > linear
 
 
+def test_a_call_that_fails_leaves_the_models_of_the_last_one():
+    noisy = waves() + 0.2 * np.random.default_rng(0).standard_normal(waves().shape)
+    task = PatchDenoiser(7, 3)
+    task.denoise(noisy)
+    models, noise, mixing = task.models_, task.noise_, task.mixing_
+    with pytest.raises(ValueError, match="Negative values"):
+        task.set_params(estimator=KernelPCA(3, kernel="chi2")).denoise(np.dstack([noisy, noisy]))
+    assert task.models_ is models
+    assert task.noise_ == noise
+    assert task.mixing_ is mixing
+
+
 # -- rows ---------------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from mercer.arrays import Array, IntArray
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.denoising import ready
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
@@ -137,8 +138,11 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         self.max_windows = max_windows
         self.random_state = random_state
 
+    @all_or_nothing
     def denoise(self, image: npt.ArrayLike) -> Image:
         """Return the image without its noise.
+
+        A call that raises an error leaves models and noise level of the last one as they were.
 
         Parameters
         ----------
