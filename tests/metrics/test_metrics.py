@@ -267,6 +267,23 @@ def test_memory_stays_at_tiles(monkeypatch):
     assert 0 < largest <= 800 * 800
 
 
+def test_gaps_and_other_columns_are_told(rng):
+    X = rng.standard_normal((20, 3))
+    model = KernelPCA(2).fit(X)
+    with pytest.raises(ValueError, match="3 and 2 features cannot be compared"):
+        metrics.subspace_distance(model, KernelPCA(2).fit(X[:, :2]))
+    for bad in (np.nan, np.inf):
+        X[3, 1] = bad
+        for rows in (X, X.tolist(), sp.csr_matrix(X)):
+            for measure in (
+                metrics.kernel_reconstruction_error,
+                metrics.excess_reconstruction_error,
+                metrics.total_explained_variation,
+            ):
+                with pytest.raises(ValueError, match="X contains NaN or infinity"):
+                    measure(model, rows)
+
+
 def test_wrong_inputs_are_explained():
     X = cloud(20)
     model = fitted(X, RBF(0.3), 2)

@@ -49,7 +49,8 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
     Raises
     ------
     ValueError
-        If a model has fewer than `n_components` components, the kernels differ, or a kernel is precomputed.
+        If a model has fewer than `n_components` components, the numbers of features or the kernels differ, or a kernel
+        is precomputed.
 
     See Also
     --------
@@ -75,6 +76,7 @@ def subspace_distance(a: Model, b: Model, n_components: int | None = None) -> fl
     0.31
     """
     first, second = _expansion(a), _expansion(b)
+    _check_same_features(first, second)
     r = _common_components(first, second, n_components)
     first, second = (orthonormal_basis(model.truncated(r)) for model in (first, second))
     if first.n_components < second.n_components:
@@ -108,8 +110,8 @@ def kernel_reconstruction_error(model: Model, X: Points, scores: Array | None = 
     Raises
     ------
     ValueError
-        If X has other features than the model, or the model was fitted with ``feature_map="empirical"``, whose lengths
-        are not those of feature space.
+        If X has other features than the model or contains NaN or infinity, or the model was fitted with
+        ``feature_map="empirical"``, whose lengths are not those of feature space.
 
     See Also
     --------
@@ -163,6 +165,8 @@ def minimal_reconstruction_error(X: Points, kernel: Kernel, n_components: int, c
     ------
     TypeError
         If `kernel` is not a kernel object.
+    ValueError
+        If X contains NaN or infinity, or `n_components` is below 1.
 
     See Also
     --------
@@ -212,8 +216,8 @@ def excess_reconstruction_error(model: Model, X: Points, minimal: float | None =
     Raises
     ------
     ValueError
-        If X has other features than the model, or the model was fitted with ``feature_map="empirical"``, whose lengths
-        are not those of feature space.
+        If X has other features than the model or contains NaN or infinity, or the model was fitted with
+        ``feature_map="empirical"``, whose lengths are not those of feature space.
 
     See Also
     --------
@@ -273,8 +277,8 @@ def total_explained_variation(model: Model, X: Points, reference: Model | float 
     Raises
     ------
     ValueError
-        If X has no variation in feature space, the reference has fewer components than the model, or a model was
-        fitted with ``feature_map="empirical"``, whose lengths are not those of feature space.
+        If X has no variation in feature space or contains NaN or infinity, the reference has fewer components than the
+        model, or a model was fitted with ``feature_map="empirical"``, whose lengths are not those of feature space.
 
     See Also
     --------
@@ -315,6 +319,15 @@ def _common_components(a: Expansion, b: Expansion, wanted: int | None) -> int:
             f"n_components={wanted} is out of reach: the models have {a.n_components} and {b.n_components}."
         )
     return wanted
+
+
+def _check_same_features(a: Expansion, b: Expansion) -> None:
+    """Fail where models have rows of different lengths; those of a precomputed kernel have none."""
+    if np.ndim(a.points) == np.ndim(b.points) == 2 and a.points.shape[1] != b.points.shape[1]:
+        raise ValueError(
+            f"Models of rows with {a.points.shape[1]} and {b.points.shape[1]} features cannot be compared: fit both to "
+            "the same columns."
+        )
 
 
 def _minimal(kernel: OperatorAroundMean, r: int) -> float:
@@ -376,6 +389,8 @@ def _rows(X: Points, expansion: Expansion | None = None) -> Points:
     X = X.tocsr().astype(np.float64) if is_sparse(X) else np.asarray(X, np.float64)
     if X.ndim != 2 or X.shape[0] == 0:
         raise ValueError(f"X must be a matrix with at least one row; its shape is {X.shape}.")
+    if not np.isfinite(X.data if is_sparse(X) else X).all():
+        raise ValueError("X contains NaN or infinity. Fill the gaps (SimpleImputer) or drop those rows first.")
     if expansion is not None and not isinstance(expansion.kernel, Precomputed):
         wanted = expansion.points.shape[1]
         if X.shape[1] != wanted:
