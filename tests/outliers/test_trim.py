@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import mercer
-from mercer import KernelOutlierDetector, KernelPCA
+from mercer import KernelOutlierDetector, KernelPCA, RobustKernelPCA
 from mercer.outliers.trimming import trimmed
 
 RNG = np.random.default_rng(0)
@@ -80,3 +80,15 @@ def test_it_holds_for_selected_settings_too():
     assert found.estimator.trim == 0.05
     again = found.estimator.set_params(random_state=0).fit(mixed)
     assert len(again.estimator_.expansion_.points) == len(fitted.estimator_.expansion_.points) == 190
+
+
+@pytest.mark.parametrize("cell", [1e6, 1e12, 1e20])
+@pytest.mark.parametrize("model", [None, KernelPCA(2), RobustKernelPCA(2)])
+def test_an_enormous_cell_among_the_rows_does_not_hide_other_outliers(model, cell):
+    rng = np.random.default_rng(4)
+    rows, clean = rng.normal(size=(400, 4)), rng.normal(size=(500, 4))
+    rows[7, 1] = cell
+    fitted = KernelOutlierDetector(model, trim=0.05, random_state=0).fit(rows)
+    assert (fitted.predict(clean + np.array([0.0, 0.0, 9.0, 0.0])) == -1).all()
+    assert 0.01 < (fitted.predict(clean) == -1).mean() < 0.1
+    assert fitted.predict(rows[7:8]) == -1

@@ -6,7 +6,8 @@ import numpy as np
 
 from mercer.arrays import Array
 
-_EQUAL = 1e-12  # spread, relative to the largest value, below which values count as equal
+_EQUAL = 1e-12  # spread, relative to the size of the values, below which values count as equal
+_HIGH = 0.9  # share of the values below a large one; the largest of all can be an enormous outlier
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class UpperUnits:
     @classmethod
     def of(cls, values: Array) -> "UpperUnits":
         """Return the units of each column of the values, (n, ...)."""
-        middle, high = np.quantile(values, [0.5, 0.9], axis=0)
+        middle, high = np.quantile(values, [0.5, _HIGH], axis=0)
         return cls(middle, np.maximum(high - middle, least_spread(values)))
 
     def __call__(self, values: Array) -> Array:
@@ -29,5 +30,12 @@ class UpperUnits:
 
 def least_spread(values: Array) -> Array:
     """Return the spread below which values of this size count as equal."""
-    size = np.abs(values).max(axis=0)
+    size = usual_size(values)
     return np.asarray(_EQUAL * np.where(size > 0, size, 1.0))
+
+
+def usual_size(values: Array) -> Array:
+    """Return a size that nine tenths of the values do not exceed; the largest one if that is zero."""
+    sizes = np.abs(values)
+    usual = np.quantile(sizes, _HIGH, axis=0)
+    return np.asarray(np.where(usual > 0, usual, sizes.max(axis=0)))

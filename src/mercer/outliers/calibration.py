@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
-from mercer.engine.upper_units import UpperUnits, least_spread
+from mercer.engine.upper_units import UpperUnits, least_spread, usual_size
 
 STATISTICS = ("t2", "spe", "mahalanobis")  # in the order of their columns; the last one is not always used
 _OPEN = 1.0 - 1e-9  # a row just below the next count does not reach it
@@ -30,7 +30,7 @@ _MOST = 300.0  # largest surprise: 10 to the power of minus this is not yet zero
 _TWO = 2  # T2 and SPE; the distance comes after them
 _T2_WEIGHT = 0.5
 _DISTANCE_WEIGHT = 0.7
-_EQUAL = 1e-9  # relative to the largest: rounding errors, which depend on how many rows are scored together
+_EQUAL = 1e-9  # relative to their size, values that differ by rounding, which depends on the rows scored together
 _ABOVE = 1.0 + 1e-12  # so that rounding of alpha = 1 / n makes no difference
 _MANY = 1e18  # more rows than anybody has
 _LN10 = float(np.log(10.0))
@@ -106,6 +106,10 @@ class Calibration:
         return [np.sort(self.combined(scores)) for scores in self.folds]
 
     @cached_property
+    def _size(self) -> float:
+        return float(usual_size(np.concatenate(self._references)))
+
+    @cached_property
     def _scale(self) -> float:
         """Return how far the largest values lie, on average, above the smallest of them: the slope of the tail."""
         values = np.sort(np.concatenate(self._references))
@@ -122,7 +126,7 @@ class Calibration:
     def p_values(self, scores: Array) -> Array:
         """Return p of each row; scores is (folds, rows, 2 or 3), by each fold's model."""
         values = self.combined(scores)
-        counts = sum(_count_above(r, own) for r, own in zip(self._references, values, strict=True))
+        counts = sum(_count_above(r, self._size, own) for r, own in zip(self._references, values, strict=True))
         return np.asarray((1.0 + counts) / (self.n + 1))
 
     def surprise(self, scores: Array) -> Array:
@@ -130,7 +134,7 @@ class Calibration:
         values = self.combined(scores)
         counts, parts, excess = np.zeros((3, values.shape[1]))
         for reference, own in zip(self._references, values, strict=True):
-            above = _count_above(reference, own)
+            above = _count_above(reference, self._size, own)
             counts += above
             parts += _way_to_next(reference, own, above) / len(self.folds)
             excess += np.where(above == 0, own - reference[-1], 0.0) / (len(self.folds) * self._scale)
@@ -155,12 +159,15 @@ def alarm_level(alpha: float, n: int) -> float:
     return float(-np.log10((allowed + 0.5 * (1.0 - _OPEN)) / (n + 1))) if allowed else _MOST + 1.0
 
 
-def _count_above(reference: Array, values: Array) -> IntArray:
-    """Return how many of an ascending reference are at least as large as each value, up to rounding.
+def _count_above(reference: Array, size: float, values: Array) -> IntArray:
+    """Return how many of an ascending reference are at least as large as each value; size is a usual one.
 
-    A row of the reference must find its own score there, even if it is scored together with other rows.
+    Values that differ by rounding are equal: a row of the reference must find its own score there, even if it is scored
+    together with other rows. The largest of the reference does not decide what rounding is: if it is enormous, all
+    other values would be equal.
     """
-    return np.asarray(len(reference) - np.searchsorted(reference, values - _EQUAL * np.abs(reference[-1]), side="left"))
+    rounding = _EQUAL * np.maximum(np.abs(values), size)
+    return np.asarray(len(reference) - np.searchsorted(reference, values - rounding, side="left"))
 
 
 def _way_to_next(reference: Array, values: Array, above: IntArray) -> Array:
