@@ -232,3 +232,11 @@ def test_progress_ends_with_all_models(rng):
     detector.fit(ROWS["plain"](rng, 300))
     last = [event for event in events if event.stage == "models fitted"][-1]
     assert (last.step, last.total) == (6, 6)
+
+
+@pytest.mark.parametrize("n_folds", [250, 10_000])
+def test_more_folds_than_rows_that_set_the_limits_hold_out_one_row_each(n_folds):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    detector = KernelOutlierDetector(n_folds=n_folds, random_state=0).fit(X)
+    assert 150 <= len(detector.calibration_.folds) == detector.calibration_.n < 250
+    assert 0.01 < (detector.predict(X) == -1).mean() < 0.1

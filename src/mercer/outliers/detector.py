@@ -329,7 +329,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         reference = self._reference(order, settings)
         if reference is None:
             return fitting.apart(X, self._parts(X, order))
-        held = np.array_split(order[len(reference) :], self.n_folds)
+        judged = order[len(reference) :]
+        held = np.array_split(judged, min(self.n_folds, len(judged)))
         return fitting.together(X, held, reference if len(reference) else order)
 
     def _reference(self, order: IntArray, settings: Settings) -> IntArray | None:
