@@ -66,6 +66,19 @@ def test_verdicts_are_those_of_the_monitor_and_carry_ids_and_times(tmp_path, fil
     assert f"begins {len(verdicts.episodes())} times" in result.stderr or "begins once" in result.stderr
 
 
+@pytest.mark.parametrize("stuck", [0, 1, 2])
+def test_of_a_frozen_sensor_that_sensor_is_shown(tmp_path, stuck):
+    rows = np.random.default_rng(1).normal(size=(340, 3))
+    rows[310:, stuck] = rows[310, stuck]
+    for name, some in [("normal.csv", rows[:300]), ("new.csv", rows[300:])]:
+        pd.DataFrame(some, columns=["T, inlet", "T", "flow; l/s"]).to_csv(tmp_path / name, index=False)
+    result = run("monitor", tmp_path / "normal.csv", tmp_path / "new.csv")
+    cells = [line.split("│")[-3:-1] for line in result.stdout.splitlines() if "frozen" in line]
+    assert [[cell.strip() for cell in line] for line in cells] == [
+        [f"frozen: {('T, inlet', 'T', 'flow; l/s')[stuck]}", ("T, inlet", "T", "flow; l/s")[stuck]]
+    ]
+
+
 def test_the_alarm_is_shown_with_its_rows_and_its_variable(files):
     result = run("monitor", *files, "--smoothing", 1)
     assert "not numbers: machine, when." in result.stderr

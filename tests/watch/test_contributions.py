@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mercer import ProcessMonitor
-from mercer.watch.contributions import SLOW, of_monitor
+from mercer.monitoring.causes import SLOW
+from mercer.watch.contributions import of_monitor
 from mercer.watch.judges import EXPLAINED, MonitorJudge
 
 
@@ -38,3 +39,16 @@ def test_sensors_are_named_without_contributions(rows):
     shown = of_monitor(model, MonitorJudge(model).columns, rows[:1], "missing: column 1; frozen: column 3")
     assert [one["share"] for one in shown[:3]] == [0.5, 0.5, 0.0]
     assert {one["variable"] for one in shown[:2]} == {"column1", "column3"}
+
+
+def test_names_may_hold_the_signs_that_separate_them(rows):
+    names = ("T, inlet", "T", "inlet", "flow; l/s", "a; spe", "b")
+    model = ProcessMonitor().fit(rows[:400])
+    model.feature_names_in_ = np.array(names, object)
+    for which, expected in [
+        ("frozen: T, inlet", {"T, inlet"}),
+        ("missing: inlet; frozen: T, flow; l/s", {"inlet", "T", "flow; l/s"}),
+        ("frozen: a; spe, T", {"a; spe", "T"}),
+    ]:
+        shown = of_monitor(model, names, rows[:1], which)
+        assert {one["variable"] for one in shown if one["share"]} == expected

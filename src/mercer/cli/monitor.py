@@ -19,6 +19,7 @@ from mercer.io import writers
 from mercer.io.readers import Table
 from mercer.io.selection import distinct
 from mercer.io.writers import Labelled
+from mercer.monitoring.causes import amounts_of
 from mercer.monitoring.monitor import ProcessMonitor
 
 _CHUNK = 4096
@@ -234,7 +235,7 @@ def _show(process: ProcessMonitor, found: Episodes) -> None:
     names = getattr(process, "feature_names_in_", None)
     grid = console.grid("from", "to", "rows", "p", "which", "moved most")
     for one in most_unusual:
-        moved = int(np.argmax(process.contributions(one.window)[-1]))
+        moved = int(np.argmax(amounts_of(process, one.window, one.which)))
         name = str(moved if names is None else names[moved])
         grid.add_row(one.first, one.last, f"{one.rows:,}", f"{one.p:.4g}", one.which, name)
     if most_unusual:

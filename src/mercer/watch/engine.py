@@ -13,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.monitoring.causes import SLOW
 from mercer.watch.alarms import Tracker
-from mercer.watch.contributions import SLOW
 from mercer.watch.history import History
 from mercer.watch.hub import Hub
 from mercer.watch.judges import EXPLAINED, Judge, Judged, learned, not_judged
