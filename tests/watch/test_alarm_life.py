@@ -113,3 +113,19 @@ def test_impossible_rules_are_refused(k, m, clear):
 )
 def test_the_state_of_an_alarm(closed, acknowledged, shelved_until, state):
     assert state_of(closed, acknowledged, shelved_until, now=10.0) == state
+
+
+def test_the_least_p_value_is_that_of_all_loud_rows_that_are_counted():
+    p = np.array([0.5, 0.001, 0.5, 0.04, 0.03])
+    tracker = Tracker(2, 3, ALPHA, 10)
+    for i in range(len(p)):
+        tracker.follow(np.array([float(i)]), p[i : i + 1], p[i : i + 1] <= ALPHA)
+        tracker = reborn(tracker)
+    assert (tracker.alarm.rows, tracker.alarm.least_p) == (3, 0.001)
+
+
+def test_a_state_of_an_earlier_version_has_no_p_values_of_the_last_rows():
+    tracker = Tracker(2, 3, ALPHA, 10)
+    tracker.restore({"next": 4, "recent": [0, 1], "alarm": None})
+    tracker.follow(np.array([7.0]), np.array([0.02]), np.array([True]))
+    assert (tracker.alarm.number, tracker.alarm.rows, tracker.alarm.least_p) == (4, 2, 0.02)

@@ -50,6 +50,7 @@ class Tracker:
     clear: int
     next_number: int = 1
     recent: list[bool] = field(default_factory=list)  # loud or not, at most m
+    recent_p: list[float] = field(default_factory=list)  # their p-values where they are loud, otherwise 1
     alarm: OpenAlarm | None = None
     closed: list[OpenAlarm] = field(default_factory=list)  # by the last call of `follow`
     closed_at: list[float] = field(default_factory=list)
@@ -63,29 +64,37 @@ class Tracker:
     def state(self) -> dict[str, Any]:
         """Return what is remembered between rows, as plain JSON."""
         alarm = None if self.alarm is None else vars(self.alarm).copy()
-        return {"next": self.next_number, "recent": [int(loud) for loud in self.recent], "alarm": alarm}
+        recent = {"recent": [int(loud) for loud in self.recent], "recent_p": self.recent_p}
+        return {"next": self.next_number, **recent, "alarm": alarm}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Remember what was saved."""
         self.next_number = int(state["next"])
         self.recent = [bool(loud) for loud in state["recent"]][-self.m :]
+        self.recent_p = [float(p) for p in state.get("recent_p", [1.0] * len(self.recent))][-self.m :]
         self.alarm = None if state["alarm"] is None else OpenAlarm(**state["alarm"])
 
     def follow(self, times: Array, p: Array, loud: Flags) -> list[Change]:
         """Return what happens to alarms in further rows."""
         self.closed, self.closed_at = [], []
         if self.alarm is None and not loud.any():
-            self.recent = [*self.recent, *([False] * min(len(loud), self.m))][-self.m :]
+            for _ in range(min(len(loud), self.m)):
+                self._recall(False, 1.0)
             return []
         quiet = ~loud & ~(p <= QUIET * self.alpha)  # NaN, a row that was not judged, is quiet
         rows = zip(times.tolist(), p.tolist(), loud.tolist(), quiet.tolist(), strict=True)
         return [change for i, row in enumerate(rows) for change in self._step(i, *row)]
 
-    def _step(self, i: int, time: float, p: float, loud: bool, quiet: bool) -> Iterator[Change]:
+    def _recall(self, loud: bool, p: float) -> None:
+        """Remember a row as the last of m; NaN, the p-value of a row that was not judged, counts as 1."""
         self.recent = [*self.recent, loud][-self.m :]
+        self.recent_p = [*self.recent_p, p if loud and p < 1.0 else 1.0][-self.m :]
+
+    def _step(self, i: int, time: float, p: float, loud: bool, quiet: bool) -> Iterator[Change]:
+        self._recall(loud, p)
         if self.alarm is None:
             if loud and sum(self.recent) >= self.k:
-                self.alarm = OpenAlarm(self.next_number, time, sum(self.recent) - 1, 1.0)
+                self.alarm = OpenAlarm(self.next_number, time, sum(self.recent) - 1, min(self.recent_p))
                 self.next_number += 1
                 yield Change("opened", i, self.alarm.number)
             else:
@@ -100,7 +109,7 @@ class Tracker:
         if alarm.quiet >= self.clear:
             self.closed.append(alarm)
             self.closed_at.append(time)
-            self.alarm, self.recent = None, []
+            self.alarm, self.recent, self.recent_p = None, [], []
             yield Change("closed", i, alarm.number)
 
 
