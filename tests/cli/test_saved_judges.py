@@ -54,6 +54,27 @@ def test_a_detector_without_a_level_of_its_own_takes_the_usual_one(files):
     assert "at 0.05" in run("outliers", "new.csv", "--detector", "d").stderr
 
 
+def test_a_saved_detector_raises_the_alarms_of_its_predict(files):
+    detector = mercer.KernelOutlierDetector(contamination=0.3, random_state=0).fit(NORMAL)
+    detector.save("d")
+    alarms = int((detector.predict(NEW) == -1).sum())
+    assert alarms != (detector.p_values(NEW) <= 0.05).sum()
+    told = run("outliers", "new.csv", "--detector", "d").stderr
+    assert f"{alarms} of 100 rows raise an alarm at the limit of contamination=0.3." in told
+    told = run("outliers", "new.csv", "--detector", "d", "--alpha", 0.05).stderr
+    assert f"{(detector.p_values(NEW) <= 0.05).sum()} of 100 rows raise an alarm at 0.05." in told
+
+
+@pytest.mark.parametrize("statistic", ["all", "both"])
+def test_a_saved_detector_with_a_kernel_without_derivatives_shows_the_column_that_moved(files, statistic):
+    model = mercer.KernelPCA(3, kernel="laplacian", gamma=0.3)
+    mercer.KernelOutlierDetector(model, statistic=statistic, random_state=0).fit(NORMAL).save("d")
+    writers.write("far.csv", [np.array([[0.0, 9.0, 0.0]])], list("abc"))
+    shown = run("outliers", "far.csv", "--detector", "d").stdout.splitlines()
+    cells = next(line for line in shown if line.startswith("│")).split("│")[1:-1]
+    assert [cell.strip() for cell in (cells[0], cells[-1])] == ["0", "1"]
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -16,7 +16,7 @@ from mercer.io import writers
 from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.judgement import judge_rows, used_statistics
+from mercer.outliers.judgement import causes, judge_rows, used_statistics
 
 MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
@@ -78,8 +78,8 @@ def outliers(
     targets.check_model(save, "--save")
     with waiting.watch(verbose, out) as observers:
         if detector is None:
-            alpha = _ALPHA if alpha is None else alpha
-            judge = KernelOutlierDetector(statistic=statistic, alpha=alpha, standardize=scale.kind, random_state=seed)
+            level, alpha = _ALPHA if alpha is None else alpha, None
+            judge = KernelOutlierDetector(statistic=statistic, alpha=level, standardize=scale.kind, random_state=seed)
             kept = (ids, times) if train is None else ()
             learning = source.to_learn(
                 train or data, observers, columns=columns, exclude=exclude, kept=kept, missing=missing
@@ -88,7 +88,7 @@ def outliers(
         else:
             judge, known, means = _saved(detector), None, None
             options.refuse_learning(ctx, "--detector", source.learning_only(judge, _LEARNING))
-            alpha = _level(judge, alpha)
+            _check_level(judge, alpha)
         if save is not None:
             judge.save(save)
         judging = source.to_judge(
@@ -96,10 +96,10 @@ def outliers(
         )
         if known is not None and train is None and rows is None:
             judging.held = known  # standard input can be read only once
-            silence.tell(silence.no_training_row(alpha, judge.calibration_.n))
+            silence.tell(silence.no_training_row(judge._level, judge.calibration_.n))
         seen, alarms = _judge(judge, judging, out, top, alpha)
     if out != "-":
-        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm at {alpha:g}.")
+        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm {_limit_in_words(judge, alpha)}.")
         _show(judge, seen)
 
 
@@ -133,27 +133,38 @@ def _saved(path: Path) -> KernelOutlierDetector:
     return found
 
 
-def _level(saved: KernelOutlierDetector, alpha: float | None) -> float:
-    """Return the level of alarms that is given, or that of the saved detector; say if no row can reach it."""
+def _check_level(saved: KernelOutlierDetector, alpha: float | None) -> None:
+    """Fail if the level of alarms that is given for a saved detector is none; say if no row can reach it."""
     if alpha is None:
-        return _ALPHA if saved.alpha is None else saved.alpha
+        return
     if not 0 < alpha < 1:
         raise ValueError(f"--alpha is {alpha:g}; give a share between 0 and 1.")
     n, rows = saved.calibration_.n, saved.n_samples_seen_
     silence.tell(silence.too_few_rows(alpha, n, rows, n / rows))
-    return alpha
+
+
+def _limit_in_words(judge: KernelOutlierDetector, alpha: float | None) -> str:
+    """Return what decides about alarms: the level that is given, or what the detector was learned with."""
+    if alpha is None and judge.contamination is not None:
+        return f"at the limit of contamination={judge.contamination:g}"
+    return f"at {judge._level if alpha is None else alpha:g}"
 
 
 def _judge(
-    judge: KernelOutlierDetector, judging: Source, out: str | None, top: int, alpha: float
+    judge: KernelOutlierDetector, judging: Source, out: str | None, top: int, alpha: float | None
 ) -> tuple[Largest, int]:
-    """Score all rows and write the results; return the most unusual rows and the number of alarms."""
-    seen, p_values = Largest(top), Largest(0)
+    """Score all rows and write the results; return the most unusual rows and the number of alarms.
+
+    Without alpha, rows raise an alarm where `predict` of the detector says so.
+    """
+    seen, alarms = Largest(top), 0
 
     def results(table: Table) -> Array:
+        nonlocal alarms
         found = judge_rows(judge, table.values)
         seen.noting(table, -found.scores, found.p_values)
-        p_values.noting(table, found.p_values)
+        loud = found.scores < judge.offset_ if alpha is None else found.p_values <= alpha
+        alarms += int(loud.sum())
         return np.column_stack([found.statistics, found.p_values])
 
     names, chunks = labelled(judging, judging.chunks(_CHUNK), results, [*used_statistics(judge), "p"])
@@ -162,14 +173,14 @@ def _judge(
             pass
     else:
         writers.write(out, chunks, names)
-    return seen, int((p_values.values <= alpha).sum())
+    return seen, alarms
 
 
 def _show(detector: KernelOutlierDetector, seen: Largest) -> None:
     found = list(seen)
     if not found:
         return
-    shares = detector.contributions(np.array([one.values for one in found]))
+    shares = causes(detector, np.array([one.values for one in found]))
     names = getattr(detector, "feature_names_in_", None)
     grid = console.grid("row", *seen.kept_names, "p", "moved most")
     for one, share in zip(found, shares, strict=True):

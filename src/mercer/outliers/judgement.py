@@ -30,3 +30,17 @@ def judge_rows(detector: Any, X: Any) -> Judgement:
 def used_statistics(detector: Any) -> tuple[str, ...]:
     """Return the names of the statistics that a fitted detector computes, in the order of their columns."""
     return STATISTICS[: len(detector.calibration_.large)]
+
+
+def causes(detector: Any, X: Any) -> Array:
+    """Return how much each column has to do with a row being unusual, (n, d), for every kernel.
+
+    These are the contributions to all statistics. Where the kernel has no derivatives, only those to the Mahalanobis
+    distance are known, and without this distance, how far each value lies from the mean.
+    """
+    try:
+        return np.asarray(detector.contributions(X))
+    except ValueError:
+        if detector._ellipsoid is not None:
+            return np.asarray(detector.contributions(X, "mahalanobis"))
+        return np.asarray(np.abs(detector._scaling.bounded(detector._check(X, reset=False))))

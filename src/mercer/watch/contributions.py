@@ -8,6 +8,7 @@ from mercer.arrays import Array
 from mercer.monitoring.causes import amounts_of
 from mercer.monitoring.monitor import ProcessMonitor
 from mercer.outliers.detector import KernelOutlierDetector
+from mercer.outliers.judgement import causes
 from mercer.watch.numbers import plain
 
 SHOWN = 12  # variables
@@ -22,11 +23,7 @@ def of_monitor(model: ProcessMonitor, columns: tuple[str, ...], rows: Array, whi
 
 def of_detector(model: KernelOutlierDetector, columns: tuple[str, ...], row: Array, means: Array | None) -> Explanation:
     """Explain one row, (1, d), by its contributions to all statistics; the means are expected."""
-    try:
-        amounts = model.contributions(row)[0]
-    except ValueError:  # a kernel without derivatives
-        amounts = np.abs(model._scaling(row)[0])
-    return _shown(columns, amounts, row[0], np.full(len(columns), np.nan) if means is None else means)
+    return _shown(columns, causes(model, row)[0], row[0], np.full(len(columns), np.nan) if means is None else means)
 
 
 def _expected(model: ProcessMonitor, row: Array) -> Array:
