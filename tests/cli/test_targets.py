@@ -130,3 +130,21 @@ def test_a_message_about_a_file_that_is_no_text_is_short(files):
     told = failure("fit", "binary.csv", "-o", "b.mercer")
     assert len(told) < 1500
     assert told.isprintable()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["monitor", "a1.csv", "new.csv", "--save", "p.mercer", "-o", "v.csv", "--plot", "p.foo"],
+        ["monitor", "a1.csv", "new.csv", "--save", "p.mercer", "--plot", "."],
+        ["select", "a1.csv", "-o", "v.csv", "--plot", "p.xlsx"],
+        ["track", "x.npy", "--box", "1,1,2,2", "-o", "v.csv", "--video-strip", "p.foo"],
+        ["outliers", "a1.csv", "--save", "p.mercer", "-o", "v.foo"],
+        ["outliers", "a1.csv", "--save", "p.mercer", "-o", "nowhere/v.csv"],
+    ],
+)
+def test_what_cannot_be_written_is_an_error_before_the_work(files, command):
+    before = sorted(path.name for path in files.iterdir())
+    told = failure(*command)
+    assert any(words in told for words in ("no format of pictures", "folder", "cannot be written"))
+    assert sorted(path.name for path in files.iterdir()) == before

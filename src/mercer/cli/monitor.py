@@ -145,8 +145,7 @@ class Results:
             raise ValueError("Verdicts hold texts, which an .npy file cannot; write .csv, .parquet or .jsonl.")
         if self.out not in (None, "-"):
             writers.check_target(str(self.out))
-        if self.plot is not None and not self.plot.parent.is_dir():
-            raise FileNotFoundError(f"The folder {self.plot.parent} does not exist; create it first.")
+        targets.check_picture(self.plot, "--plot")
 
 
 def _to_judge(normal: str, new: str | None, saved: Path | None, save: Path | None, results: Results) -> str | None:

@@ -76,6 +76,8 @@ def outliers(
     targets.check_apart([data, train], out=out, save=save)
     targets.check_apart([detector], out=out)  # --save may write it again
     targets.check_model(save, "--save")
+    if out not in (None, "-"):
+        writers.check_target(str(out))
     with waiting.watch(verbose, out) as observers:
         if detector is None:
             level, alpha = _ALPHA if alpha is None else alpha, None

@@ -81,8 +81,7 @@ def _check_targets(out: str | None, plot: Path | None) -> None:
         raise ValueError("Candidates hold texts, which an .npy file cannot; write .csv, .parquet or .jsonl.")
     if out not in (None, "-"):
         writers.check_target(str(out))
-    if plot is not None and not plot.parent.is_dir():
-        raise FileNotFoundError(f"The folder {plot.parent} does not exist; create it first.")
+    targets.check_picture(plot, "--plot")
 
 
 def _rows(learning: Source, rows: int | None, seed: int) -> Array:

@@ -40,6 +40,20 @@ def check_model(out: Path | None, option: str) -> None:
         )
 
 
+def check_picture(path: Path | None, option: str) -> None:
+    """Fail if matplotlib cannot write a picture of this name."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} does not exist; create it first.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file for the picture.")
+    from mercer.plots.canvas import picture_formats
+
+    if path.suffix and path.suffix[1:].lower() not in picture_formats():
+        raise ValueError(f"{option} {path}: {path.suffix!r} is no format of pictures; use .png, .pdf or .svg.")
+
+
 def _file(name: Name) -> Path | None:
     """Return the path of a file; None for none, and for standard input and output."""
     return None if name is None or str(name) == "-" else file_of(str(name))

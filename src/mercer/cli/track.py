@@ -53,9 +53,9 @@ def track(
     start = read_box(box)
     if out != "-":
         writers.check_target(out)
-    for target in (video_strip, video):
-        if target is not None and not target.parent.is_dir():
-            raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
+    targets.check_picture(video_strip, "--video-strip")
+    if video is not None and not video.parent.is_dir():
+        raise FileNotFoundError(f"The folder {video.parent} does not exist; create it first.")
     pictures = videos.open_video(frames, key)
     with ExitStack() as stack:
         add = None if video is None else stack.enter_context(videos.video_writer(video))

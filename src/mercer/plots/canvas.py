@@ -23,6 +23,11 @@ def canvas(figure: "Figure | None", width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def picture_formats() -> frozenset[str]:
+    """Return the suffixes, without their dot, of the pictures that can be written."""
+    return frozenset(canvas(None, 1.0, 1.0).canvas.get_supported_filetypes())
+
+
 def plain_axes(figure: "Figure", title: str, x: str, y: str) -> Any:
     """Add axes with two spines, labels, and a title."""
     axes = figure.add_subplot()
