@@ -176,3 +176,42 @@ def test_what_a_user_may_write(tmp_path):
     for wrong in (None, "ftp://h/x", "redis://h/0", "mqtt://h/", str(tmp_path / "absent.csv")):
         with pytest.raises((ValueError, FileNotFoundError)):
             source_of(wrong)
+
+
+WIDE = ",".join(f"a long name of column {i}" for i in range(100)) + "\n"  # longer than what tells files apart
+
+
+def wide_rows(first, count):
+    return "".join(",".join([str(row)] * 100) + "\n" for row in range(first, first + count))
+
+
+def test_a_text_that_begins_anew_with_the_same_long_names_is_read_from_its_start(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(WIDE + wide_rows(0, 3))
+    reading = Reading(path)
+    assert len(reading.step()) == 4
+    path.write_text(WIDE + wide_rows(10, 9))
+    assert reading.step() == lines(WIDE + wide_rows(10, 9))
+    assert reading.counts == {"truncated": 1}
+
+
+def test_so_is_one_that_began_anew_while_nobody_looked(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(WIDE + wide_rows(0, 3))
+    first = Reading(path)
+    first.step()
+    path.write_text(WIDE + wide_rows(10, 9))
+    again = Reading(path, first.position)
+    assert again.step() == lines(WIDE + wide_rows(10, 9))
+    assert again.counts == {"lost_position": 1}
+
+
+def test_a_position_of_an_earlier_version_has_no_checksum_of_the_last_bytes(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(WIDE + wide_rows(0, 3))
+    first = Reading(path)
+    first.step()
+    del first.position["end"]
+    with path.open("a") as file:
+        file.write(wide_rows(3, 2))
+    assert Reading(path, first.position).step() == lines(wide_rows(3, 2))

@@ -1,6 +1,7 @@
 """Rows from a file that may grow, be rotated (a new file takes its name) or truncated (it begins anew).
 
-The position is the file itself, by its number in the file system and a checksum of its first bytes, and a place in it.
+The position is the file itself, by its number in the file system and a checksum of its first bytes, and a place in it
+with a checksum of the bytes before it: a text that begins anew can have the same first bytes, which name its columns.
 So a file that was renamed while nobody looked is found again beside its old name, and read to its end first. Files that
 were rotated since then follow in the order in which they were last written.
 """
@@ -18,6 +19,7 @@ from mercer.watch.sources.lines import Lines, check_text
 _PIECE = 262_144  # bytes
 _POLL = 0.05  # seconds
 _START = 1024  # bytes that tell one file from another
+_END = 256  # last bytes that were read, which tell whether it is still the same text
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")  # these are not read
 
 
@@ -35,6 +37,7 @@ class FileSource(PlainSource):
         self._lines = Lines()
         self._fresh = True
         self._start = b""  # the first bytes of the file
+        self._end = b""  # the last bytes that were read
 
     def close(self) -> None:
         """Close the file."""
@@ -74,7 +77,7 @@ class FileSource(PlainSource):
         except FileNotFoundError:
             return False
         self._lines, self._fresh = Lines(), offset == 0
-        self._start = self._first_bytes()[:offset]
+        self._start, self._end = self._first_bytes()[:offset], self._bytes_before(offset)
         self._file.seek(offset)
         return True
 
@@ -86,6 +89,7 @@ class FileSource(PlainSource):
                 return
             if len(self._start) < _START:
                 self._start = self._first_bytes()
+            self._end = (self._end + data)[-_END:]
             found = self._lines.add(data)
             if found or self._lines.too_long:
                 yield self._batch(found)
@@ -107,11 +111,17 @@ class FileSource(PlainSource):
         assert self._file is not None
         return os.pread(self._file.fileno(), _START, 0)
 
-    def _is_same_text(self) -> bool:
-        """Tell whether the file still begins as it did, and is not shorter than what was read."""
+    def _bytes_before(self, offset: int) -> bytes:
         assert self._file is not None
-        size = os.fstat(self._file.fileno()).st_size
-        return size >= self._file.tell() and self._first_bytes().startswith(self._start)
+        return _bytes_before(self._file, offset)
+
+    def _is_same_text(self) -> bool:
+        """Tell whether the file still holds what was read: its first bytes, and the last ones that were read."""
+        assert self._file is not None
+        read = self._file.tell()
+        if os.fstat(self._file.fileno()).st_size < read or not self._first_bytes().startswith(self._start):
+            return False
+        return self._bytes_before(read).endswith(self._end)
 
     def _replaced(self) -> dict[str, int]:
         """Return what happened if another text is to be read now; nothing if not."""
@@ -146,11 +156,13 @@ class FileSource(PlainSource):
 
     def _position(self) -> Position:
         assert self._file is not None
+        offset = self._file.tell() - len(self._lines.rest)
         return {
             "inode": os.fstat(self._file.fileno()).st_ino,
-            "offset": self._file.tell() - len(self._lines.rest),
+            "offset": offset,
             "length": len(self._start),
             "start": hashlib.sha256(self._start).hexdigest(),
+            "end": hashlib.sha256(self._bytes_before(offset)).hexdigest(),
         }
 
     def _resume(self, position: Position) -> Iterator[Batch]:
@@ -177,7 +189,15 @@ def _is_at(path: Path, position: Position) -> bool:
         if found.st_ino != position["inode"] or found.st_size < position["offset"]:
             return False
         with open(path, "rb") as file:
-            start = file.read(int(position["length"]))
+            start, end = file.read(int(position["length"])), _bytes_before(file, int(position["offset"]))
     except OSError:
         return False
+    if "end" in position and hashlib.sha256(end).hexdigest() != position["end"]:  # earlier versions did not save it
+        return False
     return bool(hashlib.sha256(start).hexdigest() == position["start"])
+
+
+def _bytes_before(file: IO[bytes], offset: int) -> bytes:
+    """Return the last bytes of a file before a place in it."""
+    first = max(0, offset - _END)
+    return os.pread(file.fileno(), offset - first, first)
