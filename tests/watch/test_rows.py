@@ -382,3 +382,14 @@ def test_a_line_that_is_too_long_is_left_out_and_the_next_one_is_read():
     found += lines.add(b"x\n1,2\n")
     assert found == ["1,2"]
     assert lines.counted() == {"malformed": 1}
+
+
+def test_true_and_false_are_numbers_as_in_the_other_commands():
+    reader = RowReader(["on", "a"], fixed=True)
+    rows = read(reader, "on,a", "True,1", " false ,2", "TRUE,3", '{"on": true, "a": 4}')
+    assert rows.values.tolist() == [[1, 1], [0, 2], [1, 3], [1, 4]]
+    assert reader.counts["text"] == reader.counts["missing"] == 0
+
+
+def test_a_first_line_of_true_and_false_holds_no_names():
+    assert read(RowReader(), "true,false", "false,true").values.tolist() == [[1, 0], [0, 1]]

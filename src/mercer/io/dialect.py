@@ -14,7 +14,7 @@ _SHAPE_LINES, _SHAPE_CELLS = 20, 200  # lines, and cells per line, examined for 
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f])\d{3}(\1\d{3})*(\.\d+)?")  # 1,037 or 20'000.5
 _GROUPED_BEFORE_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}([.' \u00a0\u202f])\d{3}(\1\d{3})*(,\d+)?")  # 1.037 or 20'000,5
 _POINTS_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
-_TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
+TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 _YEARS = (1800, 2200)
 _WAYS = ((",", "."), (";", "."), ("\t", "."), ("|", "."), (" ", "."), (";", ","), ("\t", ","))
 
@@ -51,7 +51,7 @@ def number(cell: str, decimal: str) -> float | None:
     try:
         found = float(cell if decimal == "." else cell.replace(decimal, "."))
     except ValueError:
-        return _TRUTHS.get(cell.strip())
+        return TRUTHS.get(cell.strip())
     if "_" in cell or (decimal == "," and _points_group(cell)):
         return None
     return found
@@ -158,7 +158,7 @@ def _truths(rows: Sequence[Sequence[str]], width: int) -> tuple[bool, ...]:
     """Tell which columns hold nothing but true and false."""
     columns = (_filled_cells(rows, i) for i in range(width))
     return tuple(
-        next(cells, "").strip() in _TRUTHS and all(cell.strip() in _TRUTHS for cell in cells) for cells in columns
+        next(cells, "").strip() in TRUTHS and all(cell.strip() in TRUTHS for cell in cells) for cells in columns
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from enum import Enum
 
+from mercer.io.dialect import TRUTHS
 from mercer.io.selection import distinct
 from mercer.watch.clock import seconds_of_text
 
@@ -38,11 +39,11 @@ def _has_decimal_commas(cells: Sequence[str], separator: str) -> bool:
 
 
 def is_number(cell: str, separator: str) -> bool:
-    """Tell whether a cell is a number, also one with a decimal comma where commas do not separate cells."""
+    """Tell whether a cell is a number, true or false; also one with a decimal comma where commas do not separate."""
     try:
         float(cell if separator == "," else cell.replace(",", "."))
     except ValueError:
-        return False
+        return cell.strip() in TRUTHS
     return True
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.io.dialect import number
 from mercer.watch.clock import Clock
 from mercer.watch.headers import (
     MAX_COLUMNS,
@@ -19,7 +20,6 @@ from mercer.watch.headers import (
     TIME_NAMES,
     are_names,
     are_names_again,
-    is_number,
     kind_of,
     made_names,
     names_in,
@@ -297,7 +297,7 @@ class RowReader:
                 self.counts["unknown_column"] += 1
 
     def _number(self, cell: Any) -> float:
-        """Return a number, or NaN; a text that is no mark of a missing value is counted."""
+        """Return a number, 1 for true, 0 for false, or NaN; a text that is no mark of a missing value is counted."""
         if cell is None:
             return np.nan
         try:
@@ -305,8 +305,9 @@ class RowReader:
         except (ValueError, TypeError, OverflowError):
             pass
         text = cell if isinstance(cell, str) else repr(cell)[:NAME]
-        if self.separator != "," and is_number(text, self.separator):
-            return float(text.replace(",", "."))
+        found = number(text, "." if self.separator == "," else ",")
+        if found is not None:
+            return found
         self.counts["text"] += text.strip().lower() not in MISSING
         return np.nan
 
