@@ -393,3 +393,40 @@ def test_true_and_false_are_numbers_as_in_the_other_commands():
 
 def test_a_first_line_of_true_and_false_holds_no_names():
     assert read(RowReader(), "true,false", "false,true").values.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        ("Date;Time;a", "2023-05-31;12:30:00;1", "2023-05-31;12:30:01;1"),
+        ("time,a,date", "12:30:00,1,2023-05-31", "12:30:01,1,2023-05-31"),
+        ('{"date": "2023-05-31", "time": "12:30:00", "a": 1}', '{"a": 1, "time": "12:30:01", "date": "2023-05-31"}'),
+    ],
+)
+def test_a_date_and_a_time_of_day_in_two_columns_are_one_time(items):
+    reader, later = RowReader(), RowReader()
+    rows = read(reader, *items[:-1])
+    later.restore(json.loads(json.dumps(reader.state())))
+    times = [*rows.times, *read(later, items[-1], fresh=False).times]
+    assert times == [1685536200.0, 1685536201.0]  # the second row is no copy of the first, which has the same value
+    assert reader.columns == later.columns == ["a"]
+    assert not later.counts["duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("items", "time"),
+    [
+        (("date,time,a", "2023-05-31,0.5,1"), 1685491200.0),  # the time since a start
+        (("time,date,a", "2023-05-31T12:30:00,2023-05-31,1"), 1685536200.0),
+        (("date,time,a", "2023-05-31,,1"), 1685491200.0),
+    ],
+)
+def test_columns_called_date_and_time_that_are_no_halves(items, time):
+    assert read(RowReader(), *items).times.tolist() == [time]
+
+
+def test_a_column_of_the_model_called_time_is_a_column():
+    reader = RowReader(["time", "a"], fixed=True)
+    rows = read(reader, "date,time,a", "2023-05-31,3,1")
+    assert rows.values.tolist() == [[3, 1]]
+    assert rows.times.tolist() == [1685491200.0]

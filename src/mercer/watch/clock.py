@@ -183,6 +183,12 @@ def seconds_of_text(value: Any) -> float | None:
         return None
 
 
+def joined_time(date: Any, clock: Any) -> str | None:
+    """Return a date and a time of day that stand in two cells as one text; None if they are no such cells."""
+    text = f"{date} {clock}"
+    return None if seconds_of_text(text) is None else text
+
+
 def _equal(row: Array, before: Any) -> bool:
     before = np.asarray(before, np.float64)
     if before.shape != row.shape:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.io.dialect import number
-from mercer.watch.clock import Clock
+from mercer.watch.clock import Clock, joined_time
 from mercer.watch.headers import (
     MAX_COLUMNS,
     MISSING,
@@ -53,16 +53,18 @@ class _Plan:
 
     width: int
     time: int | None
+    half: int | None  # the time of day beside a date, or the date beside a time of day
     places: tuple[int | None, ...]
     pick: Callable[[Cells], Cells] | None  # the cells of the columns, if all are there
 
     @classmethod
-    def of(cls, header: Sequence[str], columns: Sequence[str], time: str | None) -> "_Plan":
+    def of(cls, header: Sequence[str], columns: Sequence[str], time: str | None, half: str | None) -> "_Plan":
         at = {name: i for i, name in reversed(list(enumerate(header)))}
         places = tuple(at.get(name) for name in columns)
         known = [place for place in places if place is not None]
         pick = itemgetter(*known) if len(known) == len(columns) > 1 else None
-        return cls(len(header), at.get(time) if time is not None else None, places, pick)
+        time_at, half_at = (None if name is None else at.get(name) for name in (time, half))
+        return cls(len(header), time_at, half_at, places, pick)
 
 
 class RowReader:
@@ -74,6 +76,7 @@ class RowReader:
     def __init__(self, columns: Sequence[str] = (), *, fixed: bool = False, time: str | None = None) -> None:
         self.columns, self.fixed = list(columns), fixed
         self.asked_time, self.time_name = time, time
+        self.half_name: str | None = None  # of a second column, where one has the date and the other the time of day
         self.counts: Counter[str] = Counter()
         self.ignored: set[str] = set()  # columns that were left out when the model was learned
         self.unknown: dict[str, None] = {}  # names that the model does not have, in the order of their coming
@@ -94,13 +97,14 @@ class RowReader:
             "columns": self.columns, "fixed": self.fixed, "time": self.time_name, "header": self.header,
             "separator": self.separator, "fresh": self._fresh, "ignored": sorted(self.ignored),
             "unknown": list(self.unknown), "clock": self.clock.state(), "pending": self._pending,
-            "time_came": self._time_came,
+            "time_came": self._time_came, "half": self.half_name,
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on as a reader that was saved."""
         self.columns, self.fixed = list(state["columns"]), bool(state["fixed"])
         self.time_name = state["time"] if self.asked_time is None else self.asked_time
+        self.half_name = state.get("half") if self.asked_time is None else None
         came = self.time_name == state["time"] and bool(state.get("time_came", True))
         self._pending, self._time_came = state.get("pending"), came or self.time_name in (state["header"] or ())
         self.header, self.separator, self._fresh = state["header"], state["separator"], bool(state["fresh"])
@@ -195,7 +199,7 @@ class RowReader:
 
     def _is_known(self, name: str) -> bool:
         seen = name in self._known or name in self.ignored or name in self.unknown
-        return seen or name == self.time_name or name in (self.header or ())
+        return seen or name in (self.time_name, self.half_name) or name in (self.header or ())
 
     def _settle_names(self, cells: Cells) -> None:
         """Take the line before as the names of the columns, if it is as wide as this one."""
@@ -238,11 +242,13 @@ class RowReader:
     def _positional(self, cells: Cells) -> Iterable[tuple[Any, Cells]]:
         if self._plan is None:
             assert self.header is not None
-            self._plan = _Plan.of(self.header, self.columns, self.time_name)
+            self._plan = _Plan.of(self.header, self.columns, self.time_name, self.half_name)
         plan = self._plan
         if len(cells) != plan.width:
             return self._malformed()
         time = None if plan.time is None else cells[plan.time]
+        if plan.half is not None:
+            time = self._whole_time(time, cells[plan.half])
         if plan.pick is not None:
             try:
                 return ((time, [float(cell) for cell in plan.pick(cells)]),)
@@ -273,6 +279,8 @@ class RowReader:
         time = None
         if self.time_name is not None and self.time_name in cells:
             time, self._time_came = cells[self.time_name], True
+            if self.half_name is not None and self.half_name in cells:
+                time = self._whole_time(time, cells[self.half_name])
         found = [cells.get(name) for name in self.columns]
         try:
             return ((time, [float(cell) for cell in found]),)  # type: ignore[arg-type]
@@ -286,6 +294,9 @@ class RowReader:
             self._time_came |= name == self.time_name
             if name in self._known or name in self.ignored or name == self.time_name or name in self.unknown:
                 continue
+            if self._is_half(name):
+                self.half_name, self._plan = name, None
+                continue
             if self.time_name is None and name.strip().lower() in TIME_NAMES and name not in self._known:
                 self.time_name, self._plan, self._time_came = name, None, True
             elif not self.fixed and len(self.columns) < MAX_COLUMNS:
@@ -295,6 +306,18 @@ class RowReader:
             elif len(self.unknown) < _MOST_UNKNOWN:
                 self.unknown[name] = None
                 self.counts["unknown_column"] += 1
+
+    def _is_half(self, name: str) -> bool:
+        """Tell whether a column, and that of the times, are called date and time."""
+        if self.asked_time is not None or self.time_name is None or self.half_name not in (None, name):
+            return False
+        return {name.strip().lower(), self.time_name.strip().lower()} == {"date", "time"}
+
+    def _whole_time(self, first: Any, half: Any) -> Any:
+        """Return the time that two cells give together; the first of them if they are no date and time of day."""
+        is_date = (self.time_name or "").strip().lower() == "date"
+        joined = joined_time(first, half) if is_date else joined_time(half, first)
+        return first if joined is None else joined
 
     def _number(self, cell: Any) -> float:
         """Return a number, 1 for true, 0 for false, or NaN; a text that is no mark of a missing value is counted."""
