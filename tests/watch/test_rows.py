@@ -430,3 +430,11 @@ def test_a_column_of_the_model_called_time_is_a_column():
     rows = read(reader, "date,time,a", "2023-05-31,3,1")
     assert rows.values.tolist() == [[3, 1]]
     assert rows.times.tolist() == [1685491200.0]
+
+
+@pytest.mark.parametrize("first", ["sep=;", "\ufeffSEP=;", '"sep=;"'])
+def test_a_line_that_names_the_separator_for_spreadsheets_is_skipped(first):
+    reader = RowReader(["b", "a"], fixed=True)
+    assert read(reader, first, "a;b", "1,5;2", "3;4").values.tolist() == [[2, 1.5], [4, 3]]
+    assert not reader.unknown
+    assert not reader.counts["malformed"]

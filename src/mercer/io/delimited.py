@@ -17,7 +17,7 @@ from mercer.io.table import Table, rebatch
 from mercer.io.text import encoding_of, open_text
 
 _PIECE = 1024  # lines converted at a time by the plain reader
-_SEPARATOR_LINE = re.compile('"?sep=."?', re.IGNORECASE)
+SEPARATOR_LINE = re.compile('"?sep=."?', re.IGNORECASE)
 _ARROW_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")
 
 
@@ -44,7 +44,7 @@ def _lines_before(head: Sequence[str]) -> int:
     """Count the lines before the table: blank ones, and one such as `sep=;`, which names the separator for Excel."""
     named = False
     for at, line in enumerate(head):
-        separator = not named and _SEPARATOR_LINE.fullmatch(line.strip()) is not None
+        separator = not named and SEPARATOR_LINE.fullmatch(line.strip()) is not None
         if not separator and line.strip(" \r\n"):
             return at
         named = named or separator

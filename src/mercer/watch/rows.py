@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.io.delimited import SEPARATOR_LINE
 from mercer.io.dialect import number
 from mercer.watch.clock import Clock, joined_time
 from mercer.watch.headers import (
@@ -181,6 +182,8 @@ class RowReader:
 
     def _line(self, text: str) -> Iterable[tuple[Any, Cells]]:
         if self.header is None:
+            if SEPARATOR_LINE.fullmatch(text):
+                return ()
             self.separator = separator_of(text)
         cells = self._cells(text)
         if cells is None:
