@@ -438,3 +438,15 @@ def test_a_line_that_names_the_separator_for_spreadsheets_is_skipped(first):
     assert read(reader, first, "a;b", "1,5;2", "3;4").values.tolist() == [[2, 1.5], [4, 3]]
     assert not reader.unknown
     assert not reader.counts["malformed"]
+
+
+def test_where_commas_mark_decimals_points_separate_thousands():
+    reader = RowReader(["a", "b"], fixed=True)
+    rows = read(reader, "a;b", "12,5;999,5", "12,6;1.001", "1.002;3", "12,7;-1.000,5", "12;0.5")
+    expected = [[12.5, 999.5], [12.6, np.nan], [np.nan, 3], [12.7, np.nan], [12, 0.5]]
+    np.testing.assert_array_equal(rows.values, expected)
+    assert reader.counts["text"] == 3
+    later = RowReader(["a", "b"], fixed=True)
+    later.restore(json.loads(json.dumps(reader.state())))
+    np.testing.assert_array_equal(read(later, "1.003;4", fresh=False).values, [[np.nan, 4]])
+    assert read(later, "a;b", "1.004;4").values.tolist() == [[1.004, 4]]  # another text, without commas

@@ -89,6 +89,7 @@ class RowReader:
         self._fresh = True
         self._pending: list[str] | None = None  # a line that may name the columns anew: the next one tells
         self._time_came = False  # the column of times
+        self._commas = False  # whether a comma marked decimals in this text: 1.234 is then no little more than one
 
     # -- what is saved ---------------------------------------------------------------------------------------------
 
@@ -98,7 +99,7 @@ class RowReader:
             "columns": self.columns, "fixed": self.fixed, "time": self.time_name, "header": self.header,
             "separator": self.separator, "fresh": self._fresh, "ignored": sorted(self.ignored),
             "unknown": list(self.unknown), "clock": self.clock.state(), "pending": self._pending,
-            "time_came": self._time_came, "half": self.half_name,
+            "time_came": self._time_came, "half": self.half_name, "commas": self._commas,
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -109,6 +110,7 @@ class RowReader:
         came = self.time_name == state["time"] and bool(state.get("time_came", True))
         self._pending, self._time_came = state.get("pending"), came or self.time_name in (state["header"] or ())
         self.header, self.separator, self._fresh = state["header"], state["separator"], bool(state["fresh"])
+        self._commas = bool(state.get("commas", False))
         self.ignored, self.unknown = set(state["ignored"]), dict.fromkeys(state["unknown"])
         self.clock.restore(state["clock"])
         self._known, self._plan = set(self.columns), None
@@ -144,7 +146,7 @@ class RowReader:
         self.counts.update(batch.counts)
         if batch.fresh:
             self._give_up_names()
-            self.header, self._plan, self._fresh = None, None, True
+            self.header, self._plan, self._fresh, self._commas = None, None, True, False
         times: list[Any] = []
         values: list[Cells] = []
         for item in batch.items:
@@ -252,7 +254,7 @@ class RowReader:
         time = None if plan.time is None else cells[plan.time]
         if plan.half is not None:
             time = self._whole_time(time, cells[plan.half])
-        if plan.pick is not None:
+        if plan.pick is not None and not self._commas:
             try:
                 return ((time, [float(cell) for cell in plan.pick(cells)]),)
             except (ValueError, TypeError, OverflowError):
@@ -326,13 +328,15 @@ class RowReader:
         """Return a number, 1 for true, 0 for false, or NaN; a text that is no mark of a missing value is counted."""
         if cell is None:
             return np.nan
-        try:
-            return float(cell)
-        except (ValueError, TypeError, OverflowError):
-            pass
+        if not (self._commas and isinstance(cell, str)):
+            try:
+                return float(cell)
+            except (ValueError, TypeError, OverflowError):
+                pass
         text = cell if isinstance(cell, str) else repr(cell)[:NAME]
         found = number(text, "." if self.separator == "," else ",")
         if found is not None:
+            self._commas |= "," in text
             return found
         self.counts["text"] += text.strip().lower() not in MISSING
         return np.nan
