@@ -60,6 +60,15 @@ def test_what_predicts_hidden_cells_removes_noise():
     assert errors["selected"] < 0.6 * errors["default"]
 
 
+@pytest.mark.parametrize(("level", "told"), [(0.05, False), (1.0, True)])
+def test_denoising_tells_how_much_it_takes_for_noise(level, told):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((200, 1)) @ rng.standard_normal((1, 8)) + level * rng.standard_normal((200, 8))
+    found = mercer.select(rows, "denoising", random_state=0)
+    assert ("count as noise" in found.why) == told
+    assert "count as noise" not in mercer.select(rows, "reconstruction", random_state=0).why
+
+
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_the_same_seed_gives_the_same_result(purpose):
     X = curve(80)

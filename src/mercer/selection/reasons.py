@@ -5,6 +5,7 @@ import math
 from mercer.criteria.judged import Judged
 
 _NOTHING = 0.005  # a share of the variation that is told as 0 %
+_LITTLE = 0.25  # share of the variation that is not predicted, up to which nothing needs to be said about it
 _CELLS = "predicts {score:.0%} of the variation of hidden cells"
 _DID = {
     "reconstruction": _CELLS,
@@ -73,8 +74,18 @@ def _counted(number: int) -> str:
     return f"{number} component{'' if number == 1 else 's'}"
 
 
+def _taken_for_noise(judged: Judged) -> str:
+    """Say what denoising removes: signal, too, where columns tell little about each other."""
+    unpredicted = 1.0 - _rounded_down(_shown(judged, judged.chosen))
+    if unpredicted < _LITTLE:
+        return ""
+    return f" The other {unpredicted:.0%} count as noise: rows with much less noise than that lose more than they gain."
+
+
 def _notes(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None) -> str:
     text = _LEFT_OUT[contaminated] if purpose == "outliers" else ""
+    if purpose == "denoising":
+        text = _taken_for_noise(judged)
     if judged.scores[judged.chosen] < judged.scores.max() and purpose in ("features", "outliers") and not contaminated:
         text = _AMONG_TRUSTED + text
     if judged.n_rows < n_rows:
