@@ -377,6 +377,15 @@ def test_landmarks_follow_sorted_digits_also_while_the_window_fills(narrowness, 
     assert np.mean(shares) > (0.96 if narrowness < 1 else 0.9)
 
 
+def test_landmarks_that_miss_most_of_a_narrow_kernel_are_followed_too(rng):
+    """They missed more than half when they were chosen. Twice as much cannot be missed, so they always stayed."""
+    X = rng.standard_normal((6000, 20))
+    X[2000:] += 6.0
+    model = fed(LandmarkKernelPCA(5, gamma=0.1, landmarks=100, window=1500, random_state=0), X[:2000], 500)
+    before = model.explained_variance_ratio_.sum()
+    assert fed(model, X[2000:], 500).explained_variance_ratio_.sum() > 0.8 * before
+
+
 def test_twenty_thousand_downdates_leave_no_error(rng):
     X = rng.standard_normal((20_300, 3))
     points = X[:40].copy()

@@ -277,7 +277,7 @@ def test_a_file_goes_on_with_the_options_of_the_start(change, rng, tmp_path):
 
 def test_a_fit_that_leaves_out_most_rows_is_told(rng):
     iris = load_iris().data  # three groups of equal size
-    with pytest.warns(UserWarning, match="of 150 rows have a weight below 0.5"):
+    with pytest.warns(UserWarning, match="of 90 rows have a weight below 0.5"):
         model = OnlineRobustKernelPCA(3, gamma=0.08, random_state=0).fit(iris)
     assert np.sum(model.weights_ < 0.5) > 60
     with warnings.catch_warnings():

@@ -170,3 +170,29 @@ def test_a_monitor_is_drawn_with_limits_bands_and_contributions(rng):
     bands = [band.get_facecolor()[:3] for band in plots.monitor(process, frame[250:]).axes[0].patches]
     assert len(set(bands)) == 2  # of alarms, and of those that only sensors raise
     assert process.verdicts(frame[250:]).sensor_episodes() == [(frame.index[274], frame.index[279])]
+
+
+def test_contours_of_one_model_and_of_few_components():
+    rows = X[:, :2]
+    figure = plots.score_contours(mercer.KernelPCA(2, kernel="rbf").fit(rows), rows)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["component 1", "component 2"]
+    models = {"a": mercer.KernelPCA(3, kernel="rbf").fit(rows), "b": mercer.KernelPCA(1).fit(rows)}
+    assert [axes.get_title(loc="left") for axes in plots.score_contours(models, rows).axes] == [
+        "a, component 1",
+        "b, component 1",
+    ]
+    with pytest.raises(ValueError, match="no component to draw"):
+        plots.score_contours(models, rows, 0)
+
+
+def test_models_of_another_kind_are_told():
+    with pytest.raises(TypeError, match="explained_variance_ratio_; KernelSpectralClustering has none"):
+        plots.spectrum(mercer.KernelSpectralClustering(2, random_state=0).fit(X))
+    with pytest.raises(TypeError, match="needs a fitted IncrementalKernelPCA; got KernelPCA"):
+        plots.stream_history(mercer.KernelPCA(2).fit(X))
+    stream = mercer.HebbianKernelPCA(2, random_state=0).partial_fit(X)
+    with pytest.raises(ValueError, match=r"it has none\. Only `fit` makes passes"):
+        plots.convergence(stream)
+    landmarks = mercer.HebbianKernelPCA(2, landmarks=20, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"residual, seconds. Pass one of these as `quantity`.*without landmarks"):
+        plots.convergence(landmarks)

@@ -54,7 +54,7 @@ class Candidate:
         """Return the setting in words."""
         what = {"linear": "the linear kernel", "poly": "the polynomial kernel of degree 2"}.get(self.family.kernel)
         if what is None:
-            width = "" if self.family.width is None else f", {self.family.width:g} of the median's"
+            width = "" if self.family.width is None else f", {self.family.width:g} times the median's"
             what = f"a Gaussian kernel with gamma = {self.gamma:.3g}{width}"
         return f"{what} and {self.n_components} component{'s' if self.n_components > 1 else ''}"
 

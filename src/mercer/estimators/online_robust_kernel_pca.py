@@ -35,6 +35,8 @@ from mercer.preimage.methods import Anchors, feature_residual, find_preimages
 from mercer.solvers.robust.online import FEATURE_MAPS, UPDATES, OnlineOptions
 from mercer.solvers.robust.online_run import Space
 
+_ENOUGH_ROWS = 20  # after the warm-up, of which it can be told whether most are left out
+
 
 class OnlineRobustKernelPCA(KernelDecomposition):
     """Robust kernel PCA of a stream: rows are read once, and rows far from the others count little.
@@ -45,7 +47,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
     Memory does not grow with the number of rows.
 
     A group of less than half of the rows, such as one of several classes, cannot be told from outliers, and may get no
-    weight. `fit` warns where more than 40 % of the rows have a weight below one half; `weights_` shows them.
+    weight. `fit` warns where more than 40 % of the rows after the warm-up have a weight below one half.
 
     Parameters
     ----------
@@ -270,8 +272,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         Warns
         -----
         UserWarning
-            If more components are asked for than the landmarks allow; if more than 40 % of the rows have a weight below
-            one half (0.05 with psi="exp" or "tukey"); or if the rows that count do not vary.
+            If more components are asked for than the landmarks allow; if more than 40 % of the rows after the warm-up
+            have a weight below one half (0.05 with psi="exp" or "tukey"); or if the rows that count do not vary.
         sklearn.exceptions.ConvergenceWarning
             If learning diverged. The last good state is kept.
         """
@@ -284,7 +286,9 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         self._learning = OnlineLearning()
         self._learn(X, self._space(X))
         self._warn_of_fewer()
-        warn_of_outliers(self.weights_, self.eigenvalues_, self.psi)
+        later = self.weights_[self._plan().rows_to_wait_for(chosen=True) :]  # the warm-up is strict on purpose
+        if len(later) >= _ENOUGH_ROWS:
+            warn_of_outliers(later, self.eigenvalues_, self.psi)
         return self
 
     @validated

@@ -215,8 +215,9 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, rows: Array) -> None:
         """Fix what all subspaces share: the number of features and the width of the kernel."""
-        described = self if self.estimator is None else self.estimator
-        gamma, kernel = getattr(described, "gamma", None), getattr(described, "kernel", None)
+        gamma, kernel = self.gamma, self.kernel
+        if self.estimator is not None:
+            gamma, kernel = (getattr(self.estimator, name, None) for name in ("gamma", "kernel"))
         if gamma is None and self.estimator is None:
             length = float(np.mean(np.einsum("ij,ij->i", rows, rows)))
             gamma = _NARROWNESS / length if length > 0 else 1.0

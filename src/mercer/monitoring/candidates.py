@@ -47,7 +47,7 @@ class Candidate:
         """Return the kernel in words."""
         if self.gamma is None:
             return "linear kernel"
-        width = "" if self.relative is None else f", {self.relative:g} of the median's"
+        width = "" if self.relative is None else f", {self.relative:g} times the median's"
         return f"Gaussian kernel (gamma = {self.gamma:.3g}{width})"
 
 

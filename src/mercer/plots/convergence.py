@@ -84,8 +84,9 @@ def _values(run: Any, quantity: str) -> Any:
     if history is None:
         return np.asarray(run, np.float64)
     if quantity not in history:
-        advice = " Fit with monitor='excess'." if quantity.startswith("excess") else ""
-        raise ValueError(
-            f"The model has no record of {quantity!r}; it has {', '.join(sorted(history)) or 'none'}.{advice}"
-        )
+        known = ", ".join(sorted(history))
+        advice = "Pass one of these as `quantity`." if known else "Only `fit` makes passes and records them."
+        if known and quantity.startswith("excess"):
+            advice += " For this one, fit on all rows, without landmarks, with monitor='excess'."
+        raise ValueError(f"The model has no record of {quantity!r}; it has {known or 'none'}. {advice}")
     return np.asarray(history[quantity])

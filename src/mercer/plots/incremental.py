@@ -123,6 +123,11 @@ def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    Raises
+    ------
+    TypeError
+        If the model has no record of updates.
+
     See Also
     --------
     mercer.IncrementalKernelPCA : Kernel PCA of a stream, without landmarks in advance.
@@ -138,7 +143,9 @@ def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
     >>> len(figure.axes)
     2
     """
-    history = model.history_
+    history = getattr(model, "history_", None)
+    if history is None or "points" not in history:
+        raise TypeError(f"stream_history needs a fitted IncrementalKernelPCA; got {type(model).__name__}.")
     shown = [("residual", "mean squared distance from the components"), ("points", "points of the library")]
     if np.isfinite(history["distance"]).any():
         shown.append(("distance", "subspace distance to the reference"))
@@ -151,9 +158,7 @@ def stream_history(model: Any, *, figure: "Figure | None" = None) -> "Figure":
     return figure
 
 
-def score_contours(
-    models: Mapping[str, Any], X: npt.ArrayLike, n_components: int = 3, *, figure: "Figure | None" = None
-) -> "Figure":
+def score_contours(models: Any, X: npt.ArrayLike, n_components: int = 3, *, figure: "Figure | None" = None) -> "Figure":
     """Draw the scores of all points of the plane around the rows of X, one panel per component.
 
     There is one row of panels per model, as in Table II of [chin2007]_. The signs of components are those of the first
@@ -161,12 +166,12 @@ def score_contours(
 
     Parameters
     ----------
-    models : mapping of str to estimator
-        Fitted models by name.
+    models : estimator or mapping of str to estimator
+        A fitted model, or several by name.
     X : array-like of shape (n_samples, 2)
         Rows with two features.
     n_components : int, default=3
-        The number of components to draw.
+        The number of components to draw; fewer if a model has fewer.
     figure : matplotlib.figure.Figure or None, default=None
         The figure to draw in. None: a new one, which needs no display.
 
@@ -178,7 +183,7 @@ def score_contours(
     Raises
     ------
     ValueError
-        If the rows do not have two features.
+        If the rows do not have two features, or if there is no component to draw.
 
     See Also
     --------
@@ -203,13 +208,18 @@ def score_contours(
     rows = np.asarray(X, np.float64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise ValueError(f"Contours need rows with two features; got {rows.shape}.")
-    figure = canvas(figure, 2.4 * n_components, 2.2 * len(models))
+    named = models if isinstance(models, Mapping) else {"": models}
     across, up = _grid(rows)
     plane = np.column_stack([across.ravel(), up.ravel()])
+    found = {name: np.asarray(model.transform(plane)) for name, model in named.items()}
+    n_components = min(n_components, *(scores.shape[1] for scores in found.values()))
+    if n_components < 1:
+        raise ValueError("There is no component to draw: a model has none, or n_components is below 1.")
+    figure = canvas(figure, 2.4 * n_components, 2.2 * len(found))
     first: Array | None = None
-    panels = figure.subplots(len(models), n_components, squeeze=False, sharex=True, sharey=True)
-    for line, (name, model) in zip(panels, models.items(), strict=True):
-        scores = np.asarray(model.transform(plane))[:, :n_components]
+    panels = figure.subplots(len(found), n_components, squeeze=False, sharex=True, sharey=True)
+    for line, (name, values) in zip(panels, found.items(), strict=True):
+        scores = values[:, :n_components]
         first = scores if first is None else first
         scores = scores * np.where(np.sum(scores * first, axis=0) < 0, -1.0, 1.0)
         for k, axes in enumerate(line):
@@ -217,7 +227,7 @@ def score_contours(
             axes.contourf(across, up, field, _LEVELS, cmap="Greys", alpha=0.6)
             axes.contour(across, up, field, _LEVELS, colors=ACCENT, linewidths=0.8)
             axes.scatter(*rows.T, s=1.5, color="#d62728", linewidths=0)
-            axes.set_title(f"{name}, component {k + 1}", loc="left", fontsize=8, color=INK)
+            axes.set_title(f"{name}, component {k + 1}".removeprefix(", "), loc="left", fontsize=8, color=INK)
             axes.tick_params(labelsize=7)
     return figure
 

@@ -124,6 +124,13 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     matplotlib.figure.Figure
         The figure; `figure.savefig(path)` writes it to a file.
 
+    Raises
+    ------
+    TypeError
+        If the model has no `explained_variance_ratio_`.
+    ValueError
+        If the model has no components.
+
     See Also
     --------
     scores : Rows by two components.
@@ -141,6 +148,8 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     """
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
+    if not hasattr(estimator, "explained_variance_ratio_"):
+        raise TypeError(f"spectrum needs a model with explained_variance_ratio_; {type(estimator).__name__} has none.")
     shares = np.asarray(estimator.explained_variance_ratio_)
     if len(shares) == 0:
         raise ValueError("The model has no components, because its training rows are all equal; nothing can be drawn.")

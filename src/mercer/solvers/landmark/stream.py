@@ -19,7 +19,7 @@ from mercer.solvers.landmark.recent_rows import RecentRows
 
 # Landmarks are chosen again when they miss more than _WORSE times the share that they missed at first, plus _MUCH.
 _WORSE, _MUCH = 2.0, 0.05
-_LOST = 0.5  # with forgetting also when they miss this share of what they held at first
+_LOST = 0.5  # also when they miss this share of what they held at first
 _RECENT_EACH, _LEAST_RECENT = 2, 32  # recent rows that are kept with forgetting, for each of at least 32 landmarks
 _MEMORY_SHARE = 0.1  # of the window, or of the 1 / (1 - forgetting) rows that count; so often landmarks are examined
 _EXAMINED = 128  # recent rows by which the share that landmarks miss is measured
@@ -232,7 +232,7 @@ class LandmarkStream:
         elif self.unexamined < max(plan.wanted or 0, _MEMORY_SHARE * plan.window):
             return
         self.unexamined = 0
-        if plan.wanted is not None and self._missing_share() > _WORSE * self._missed + _MUCH:
+        if plan.wanted is not None and self._missing_share() > _most_missed(self._missed):
             self._choose(self.rows.stacked(), rng)
 
     # -- forgetting --------------------------------------------------------------------------------
@@ -266,8 +266,7 @@ class LandmarkStream:
     @property
     def _most_missed(self) -> float:
         """The share of recent rows that the landmarks may miss."""
-        known = self._missed
-        return _LOST if known == 0.0 else min(_WORSE * known + _MUCH, known + _LOST * (1.0 - known))
+        return _LOST if self._missed == 0.0 else _most_missed(self._missed)
 
     def _share_missed(self, rows: Points) -> float:
         assert self.landmarks is not None
@@ -394,6 +393,11 @@ class LandmarkStream:
             stream.dictionary = AldDictionary(kernel, state["dictionary"]["nu"], state["dictionary"]["limit"])
             vars(stream.dictionary).update({**state["dictionary"], "kernel": kernel})
         return stream
+
+
+def _most_missed(at_first: float) -> float:
+    """Return the share that landmarks may miss where they missed this share when they were chosen."""
+    return min(_WORSE * at_first + _MUCH, at_first + _LOST * (1.0 - at_first))
 
 
 def _float64(points: Points) -> Points:
