@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from benchmarks.suite.processes import vector_autoregression
 from mercer import KernelPCA, ProcessMonitor
+from mercer.monitoring.stream import in_blocks
 
 LINEAR = KernelPCA(3, kernel="linear")
 N = 200
@@ -161,3 +162,23 @@ def test_one_of_a_kind_is_not_called_many(X):
     text = ProcessMonitor(KernelPCA(1, kernel="linear"), lags=1).fit(X[:N, :1]).summary()
     assert "of 1 variable;" in text
     assert "1 previous row stands" in text
+
+
+def test_the_bits_of_a_row_do_not_depend_on_its_place_in_a_block():
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(500, 4)), 1.2 * rng.normal(size=(400, 4))
+    monitor = ProcessMonitor(KernelPCA(20, kernel="rbf", gamma=0.0125)).fit(rows)
+    alone = np.vstack([in_blocks(monitor._judge, row[None], 2) for row in new])
+    for first in range(0, 100, 2):
+        np.testing.assert_array_equal(in_blocks(monitor._judge, new[first:], 2), alone[first:])
+
+
+def test_rows_after_a_frozen_sensor_have_the_same_bits_one_by_one():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(900, 4))
+    rows[600:630, 2] = rows[600, 2]
+    monitor = ProcessMonitor(KernelPCA(20, kernel="rbf", gamma=0.0125)).fit(rows[:500])
+    whole = monitor.verdicts(rows[500:])
+    found = [monitor.judge(row[None]) for row in rows[500:]]
+    np.testing.assert_array_equal(np.concatenate([one.spe for one in found]), whole.spe)
+    np.testing.assert_array_equal(np.concatenate([one.p for one in found]), whole.p)

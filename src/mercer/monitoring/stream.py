@@ -19,7 +19,10 @@ from mercer.monitoring.sensors import Runs, Sensors, in_words
 from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.verdicts import Verdicts
 
-_BLOCK = 64  # rows are judged in blocks of this size, filled up: so a row alone gives the same bits as among others
+# Rows are judged in blocks of this size, filled up, so that a row alone gives the same bits as among others. It is a
+# multiple of the 4, 6, 8, 12, 16 and 24 rows at a time in which matrix products are computed: rows that are left over
+# at the end of a block, as 4 of 64 are, can have other rounding errors.
+_BLOCK = 48
 _HELD = 4.0  # times its limit: a smoothed value rises no higher, so that an alarm ends soon after its cause
 
 
