@@ -221,3 +221,19 @@ def test_timed_rows_need_no_pandas():
     rows = timed(ROWS[:50], np.array(WHEN[:50], "datetime64[ns]"))
     assert mercer.ProcessMonitor().fit(rows)._step == 60e9
     assert timed(ROWS, None) is ROWS
+
+
+def test_a_file_that_a_saved_monitor_has_judged_already_needs_a_new_stream(tmp_path, files):
+    saved = tmp_path / "m"
+    run("monitor", *files, "--time", "when", "--save", saved)
+    told = failure("monitor", files[1], "--monitor", saved, "--time", "when")
+    assert f"has the time {WHEN[300]}, which is older" in told
+    assert "--reset" in told
+    assert "of 160 rows" in run("monitor", files[1], "--monitor", saved, "--time", "when", "--reset").stderr
+
+
+def test_times_are_in_order_also_where_a_part_of_the_file_begins(tmp_path, files, monkeypatch):
+    monkeypatch.setattr("mercer.cli.monitor._CHUNK", 80)
+    new = write_rows(tmp_path / "twice.csv", ROWS[300:460], 300, [*WHEN[:380], *WHEN[300:380]])
+    told = failure("monitor", files[0], new, "--time", "when", "--id", "machine")
+    assert f"Row 80 (counted from 0) has the time {WHEN[300]}, but the row before it has {WHEN[379]}." in told

@@ -189,10 +189,14 @@ def _judge(process: ProcessMonitor, judging: Source, n_times: int, found: Episod
     names: list[str] = []
 
     def chunks() -> Iterator[Labelled]:
+        last = None
         for table in judging.chunks(_CHUNK):
-            times = times_of(table, n_times)
+            times, told = times_of(table, n_times, last), _labels(table, n_times)
+            if last is None and times is not None:
+                _check_follows(process, times, f"The first row of {judging.data} has the time {told[0]}")
+            last = told[-1] if n_times else None
             verdicts = process.judge(timed(table.values, times))
-            found.noting(table, times, _labels(table, n_times), verdicts)
+            found.noting(table, times, told, verdicts)
             if results.plot is not None:
                 held.append((table.values, times))
             before, columns = labels(judging, table)
@@ -208,6 +212,16 @@ def _judge(process: ProcessMonitor, judging: Source, n_times: int, found: Episod
         pass
     if results.plot is not None:
         _draw(process, held, results.plot)
+
+
+def _check_follows(process: ProcessMonitor, times: Times, told: str) -> None:
+    """Fail if rows are older than the last one that the monitor has judged."""
+    last = process._memory.time
+    if last is not None and int(times[0].astype(np.int64)) < last:
+        raise ValueError(
+            f"{told}, which is older than that of the last row that the monitor has judged. Give the rows that follow; "
+            "if these are a stream of their own, add --reset."
+        )
 
 
 def _labels(table: Table, n_times: int) -> list[str]:

@@ -30,21 +30,27 @@ def timed(rows: Array, times: Times | None) -> Any:
     return found
 
 
-def times_of(table: Table, n_columns: int) -> Times | None:
-    """Return the times of rows from their last kept columns; several columns, such as date and hour, are joined."""
+def times_of(table: Table, n_columns: int, before: str | None = None) -> Times | None:
+    """Return the times of rows from their last kept columns; several columns, such as date and hour, are joined.
+
+    `before` is the time of the row before the table, if there is one.
+    """
     if not n_columns or table.kept is None:
         return None
     texts = [" ".join(cells) for cells in table.kept[:, -n_columns:].tolist()]
     read = [_time(text, int(row), table) for text, row in zip(texts, table.rows, strict=True)]
+    if before is not None:
+        texts, read = [before, *texts], [_time(before, int(table.rows[0]) - 1, table), *read]
+    first = len(texts) - len(table)
     times = np.array(read, "datetime64[us]").astype("datetime64[ns]")
     earlier = np.flatnonzero(times[1:] < times[:-1])
     if len(earlier):
         at = int(earlier[0]) + 1
         raise DataFileError(
-            f"Row {table.rows[at]} (counted from 0) has the time {cut(texts[at])}, but the row before it has "
+            f"Row {table.rows[at - first]} (counted from 0) has the time {cut(texts[at])}, but the row before it has "
             f"{cut(texts[at - 1])}. A monitor needs rows in the order of time. Sort the file by time first."
         )
-    return times
+    return times[first:]
 
 
 def _time(text: str, row: int, table: Table) -> datetime:
