@@ -21,6 +21,10 @@ class KernelView(NamedTuple):
         scores, norms = self.expansion.project_with_norm(patches)
         return np.maximum(norms - np.einsum("ij,ij->i", scores, scores), 0.0), scores
 
+    def squared_length(self, patch: Array) -> float:
+        """Return the squared length of a mapped patch."""
+        return float(self.expansion.kernel.diagonal(patch[None])[0])
+
     def nearby(self, patch: Array, ahead: Array, behind: Array, apart: float) -> Nearby:
         """Return slopes between patches behind and ahead, (4, pixels) each, as `LinearView.nearby` does.
 

@@ -34,6 +34,10 @@ class LinearView(NamedTuple):
         residuals = np.einsum("ij,ij->i", away, away) - np.einsum("ij,ij->i", scores, scores)
         return np.maximum(residuals, 0.0), scores
 
+    def squared_length(self, patch: Array) -> float:
+        """Return the squared length of a patch."""
+        return float(patch @ patch)
+
     def nearby(self, patch: Array, ahead: Array, behind: Array, apart: float) -> Nearby:
         """Return slopes between patches behind and ahead, (4, pixels) each, `apart` to both sides of a patch."""
         away, slopes = patch - self.mean, (ahead.astype(np.float64) - behind) / (2 * apart)

@@ -11,10 +11,10 @@ from mercer.arrays import Array
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.validation import generator
 from mercer.images.appearance import default_model, own_copy
-from mercer.images.candidates import Candidates
 from mercer.images.confidence import RECENT
 from mercer.images.frames import as_grey, check_box, check_same_size
 from mercer.images.kernel_view import view_of
+from mercer.images.memory import Memory
 from mercer.images.motion import Field, MotionPrior
 from mercer.images.search import Found
 from mercer.images.tracked_box import TrackedBox
@@ -24,7 +24,7 @@ from mercer.images.warp import corners
 from mercer.kernels.tiles import one_blas_thread
 
 
-class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignore[misc]
+class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[misc]
     """Tracker of one object in a video by incremental PCA, linear or with a kernel, of its recent appearance.
 
     Candidates for the next place of the object are drawn from a Gaussian around its last one: position, size and turn
@@ -67,6 +67,11 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
     keep_first : bool, default=False
         Include the patch of the first frame, the only one that is known to be right, in every update. This helps where
         the appearance of the object stays the same, and harms where it changes.
+    memory : int or None, default=50
+        Number of frames after which a second model of the same kind, which forgets nothing, learns what was seen. Every
+        five frames it looks around the box. If it sees the object clearly beside the box and not in it, the box goes
+        there: it has slid off the object. None: no such model. It needs the same kind of model as `refine`, and
+        `normalize`; else it has no effect.
     focus : float or None, default=0.5
         How much the centre of a patch counts more than its border: the standard deviation of a Gaussian weight, of half
         the side. Boxes are never exact, and their borders show the background. None: all pixels count alike.
@@ -96,6 +101,8 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
         Number of frames since the object was seen.
     estimator_ : estimator
         The fitted model of appearance.
+    memory_ : estimator or None
+        The fitted model that forgets nothing; None without `memory`.
     n_frames_ : int
         Number of frames so far.
 
@@ -127,7 +134,17 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
     True
     """
 
-    _fitted_attributes = ("box_", "state_", "residual_", "p_value_", "lost_", "n_lost_", "n_frames_", "estimator_")
+    _fitted_attributes = (
+        "box_",
+        "state_",
+        "residual_",
+        "p_value_",
+        "lost_",
+        "n_lost_",
+        "n_frames_",
+        "estimator_",
+        "memory_",
+    )
     box_: Array
     state_: Array
     residual_: float
@@ -150,6 +167,7 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
         restraint: float = 0.05,
         refine: bool = True,
         keep_first: bool = False,
+        memory: int | None = 50,
         focus: float | None = 0.5,
         normalize: bool = True,
         random_state: Any = None,
@@ -164,6 +182,7 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
         self.restraint = restraint
         self.refine = refine
         self.keep_first = keep_first
+        self.memory = memory
         self.focus = focus
         self.normalize = normalize
         self.random_state = random_state
@@ -209,6 +228,7 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
         self._residuals: list[float] = []  # of frames in which the object was seen, since the model first learned
         self.estimator_ = estimator
         self._learn(self._first)
+        self._start_memory()
         self.residual_, self.n_frames_, self.n_lost_ = 0.0, 1, 0
         self.lost_, self.p_value_ = False, 1.0
         return self
@@ -290,13 +310,18 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
         """Find the object in a frame, and learn from it where it is seen."""
         searching = self.lost_
         found, self.p_value_, self.lost_ = self._search(grey)
+        self.n_frames_ += 1
+        back = None if self.lost_ else self._way_back(grey, found)
+        if back is not None:
+            found, self.p_value_ = back, self._p_value(back)
         step = self._field.steps(self.state_, found.state[None])[0]
         self._set_state(found.state)
         self.residual_ = found.residual
         self.n_lost_ = self.n_lost_ + 1 if self.lost_ else 0
-        self.n_frames_ += 1
         self._seen = self._seen if self.lost_ else found.state
-        if not (self.lost_ or searching):  # in the frame in which it is found again, the box is not exact yet
+        if back is not None:  # what was seen lately was not the object
+            self._last, self._waiting, self._later = found.patch, [], []
+        elif not (self.lost_ or searching):  # in the frame in which it is found again, the box is not exact yet
             self._accept(found, step)
 
     def _accept(self, found: Found, step: Array) -> None:
@@ -306,8 +331,9 @@ class AppearanceTracker(Candidates, TrackerFiles, BaseEstimator):  # type: ignor
             self._residuals = [*self._residuals, found.residual][-RECENT:]
         self._waiting = [*self._waiting, found.patch]
         if len(self._waiting) == self.update_every:
-            rows = [*self._first, *self._waiting] if self.keep_first else self._waiting
-            self._learn(np.array(rows))
+            rows = np.array([*self._first, *self._waiting] if self.keep_first else self._waiting)
+            self._remember(rows)
+            self._learn(rows)
             self._waiting = []
 
     def _learn(self, patches: Array) -> None:

@@ -1,5 +1,6 @@
 """Checks of the parameters of `AppearanceTracker`."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ def check_parameters(tracker: Any) -> None:
         raise ValueError(f"spread must be three numbers of at least 0: position, size, turn; got {spread!r}.")
     if tracker.rounds > tracker.n_candidates:
         raise ValueError(f"{tracker.n_candidates} candidates cannot come in {tracker.rounds} rounds; lower `rounds`.")
+    if tracker.memory is not None and (not isinstance(tracker.memory, Integral) or tracker.memory < 0):
+        raise ValueError(f"memory must be None or a whole number of at least 0; got {tracker.memory!r}.")
     if tracker.criterion not in _CRITERIA:
         raise ValueError(f"criterion must be one of {', '.join(_CRITERIA)}; got {tracker.criterion!r}.")
     if not tracker.restraint >= 0:

@@ -19,6 +19,8 @@ class TrackerFiles(ModelFiles):
     _first: Array
     _last: Array
     _waiting: list[Array]
+    _later: list[Array]
+    memory_: Any
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "estimator_"):
@@ -30,6 +32,7 @@ class TrackerFiles(ModelFiles):
             "frames": [list(self._field.size), list(self._field.shape)],
             "motion": [self._prior.variances, self._seen],
             "patches": [self._first, self._last, *self._waiting],
+            "later": list(self._later),
             "residuals": list(self._residuals),
             "random": generator_state(self._random),
         }
@@ -41,6 +44,8 @@ class TrackerFiles(ModelFiles):
         variances, self._seen = state["motion"]
         self._prior = MotionPrior(MotionPrior.of(self.spread).given, variances)
         self._first, self._last, *self._waiting = state["patches"]
+        self._later = list(state["later"])
         self._residuals = list(state["residuals"])
         self._random = restored_generator(state["random"])
         self._view = view_of(self.estimator_)
+        self._recalled = None if self.memory_ is None else view_of(self.memory_)
