@@ -12,7 +12,8 @@ import numpy as np
 from mercer.arrays import Array
 
 _FURTHEST = 1e38  # units: a float32 number, whose sixth power (the length of a row to a cubic kernel) is a float64 one
-_NEAR = 0.02  # share of the range of the table: so near to a limit a column reaches it (few pictures have all of it)
+_EQUAL = 1e-9  # share of the range of the table; numbers that differ by less are equal up to rounding
+_NEAR, _MANY_COLUMNS = 0.02, 16  # the same for pictures, which have many columns: few of them reach a limit exactly
 _FEWEST_COLUMNS, _REACHING = 3, 0.5  # that vary, and the share of these that must reach common limits
 _LARGEST = 1e140  # of rows that are not scaled, which may be of any size: a number whose squares can be added up
 
@@ -69,11 +70,14 @@ def resolved_scaling(kind: str | bool, X: Array) -> str | bool:
 def have_one_unit(X: Array) -> bool:
     """Tell whether columns seem to have one unit: more than half of those that vary reach the same two limits.
 
-    The limits are the smallest and the largest value of the whole table, or nearly: of a hundred pictures, only a third
-    of the pixels may reach white exactly. Columns that somebody has scaled from 0 to 1 have one unit, too.
+    The limits are the smallest and the largest value of the whole table. Columns that somebody has scaled from 0 to 1
+    have one unit, too. Of many columns each needs to reach them only nearly: of a hundred pictures, a third of the
+    pixels is exactly white somewhere. Of few columns two could have similar limits by chance.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     varying = low < high
-    near = 2 * _NEAR * (high.max() / 2 - low.min() / 2)  # halves: the range itself may be too large for a number
+    count = int(varying.sum())
+    share = _NEAR if count >= _MANY_COLUMNS else _EQUAL
+    near = 2 * share * (high.max() / 2 - low.min() / 2)  # halves: the range itself may be too large for a number
     reaching = (low - low.min() <= near) & (high.max() - high <= near)
-    return bool(varying.sum() >= _FEWEST_COLUMNS and reaching[varying].mean() > _REACHING)
+    return bool(count >= _FEWEST_COLUMNS and reaching[varying].mean() > _REACHING)

@@ -91,9 +91,9 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
         mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
         others. "auto": "soft", but one number divides all features if these have one unit already, as pixels and grades
-        have: more than half of them reach both the smallest and the largest value of the table, up to 2 % of its range.
-        (A table with a single impossible value, such as -999 among grey values, does not look like that.) False: rows
-        are taken as they are.
+        have: more than half of them reach both the smallest and the largest value of the table (with 16 features and
+        more, up to 2 % of its range). A table with a single impossible value, such as -999 among grey values, does not
+        look like that. False: rows are taken as they are.
     trim : float in [0, 0.5), default=0.0
         Share of the training rows that models do not learn from: those that are most unusual to a first model with two
         components. Useful where outliers are among the training rows. Every model leaves out rows of its own, so that
