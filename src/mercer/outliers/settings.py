@@ -46,6 +46,12 @@ RULES: dict[bool | None, Rule] = {
 }
 
 
+def is_default(candidate: Candidate) -> bool:
+    """Tell whether a candidate is what a detector takes without any settings; it finds the scaling itself."""
+    family = candidate.family
+    return (family.kernel, family.width, candidate.n_components) == ("rbf", 1.0, 4) and family.standardize != "variance"
+
+
 def settings_of(candidate: Candidate, trim: float, explained: float = 1.0) -> Settings:
     """Return the settings that a candidate stands for."""
     return Settings(kernel_pca(candidate), candidate.family.standardize, explained, trim)

@@ -14,8 +14,9 @@ from mercer.criteria.judged import Judged
 from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
 from mercer.estimators.chosen import kernel_pca
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.settings import GRID, RULES, Rule, settings_of
+from mercer.outliers.settings import GRID, RULES, Rule, is_default, settings_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ def _with_scaling(candidate: Candidate) -> Any:
 
 
 def _detector(candidate: Candidate, rule: Rule) -> KernelOutlierDetector:
+    if rule is RULES[True] and is_default(candidate):
+        # gamma and scaling as words, not as found for these rows: each of its models then measures them itself
+        return KernelOutlierDetector(KernelPCA(candidate.n_components, kernel="rbf", gamma="median"))
     found = settings_of(candidate, rule.trim, rule.explained)
     return KernelOutlierDetector(
         found.estimator, standardize=found.standardize, explained=found.explained, trim=found.trim
