@@ -75,3 +75,10 @@ def test_false_of_numpy_is_compared_as_rows_that_are_not_scaled(X):
         for kind in (np.False_, False)
     )
     assert_array_equal(found.scores, expected.scores)
+
+
+@pytest.mark.parametrize("alpha", [0, 1.0, 2.0, -0.1])
+def test_limits_exist_only_for_rates(X, alpha):
+    detector = KernelOutlierDetector(random_state=0).fit(X)
+    with pytest.raises(ValueError, match="alpha must be a rate between 0 and 1"):
+        detector.limits(alpha)

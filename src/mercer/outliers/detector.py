@@ -412,8 +412,12 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         ------
         sklearn.exceptions.NotFittedError
             If the detector is not fitted yet.
+        ValueError
+            If alpha is not between 0 and 1.
         """
         check_is_fitted(self)
+        if alpha is not None and not 0 < alpha < 1:
+            raise ValueError(f"alpha must be a rate between 0 and 1, such as 0.01; got {alpha!r}.")
         return self.calibration_.limits(self._level if alpha is None else alpha)
 
     def p_values(self, X: Any) -> Array:

@@ -160,8 +160,8 @@ def _summary(monitor: Monitor) -> str:
     counts = monitor.status.counts()
     alarms, left_out = monitor.engine.tracker.next_number - 1, counts.get("not_judged", 0)
     rows = f"{counts['judged']:,} rows judged, {counts['alarm_rows']:,} of them unusual"
-    judged = rows + (f", {left_out:,} not judged" if left_out else "") + f"; {alarms:,} alarms so far."
-    return judged + counted(counts)
+    judged = rows + (f", {left_out:,} not judged" if left_out else "")
+    return f"{judged}; {alarms:,} {'alarm' if alarms == 1 else 'alarms'} so far." + counted(counts)
 
 
 class _Signals:
