@@ -24,14 +24,19 @@ def check_apart(inputs: Iterable[Name], **results: Name) -> None:
             raise ValueError(f"{option} {path} is the same file as that of {other}. Give one of them another name.")
 
 
+def check_place(path: Path, what: str) -> None:
+    """Fail if there is no folder for a file, or a folder in its place; `what` the file is for."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} does not exist; create it first.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file for the {what}.")
+
+
 def check_model(out: Path | None, option: str) -> None:
     """Fail if a model cannot be saved under this name, or if the name is one of a file with rows."""
     if out is None:
         return
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
-    if out.is_dir():
-        raise IsADirectoryError(f"{out} is a folder; give the name of a file for the model.")
+    check_place(out, "model")
     if holds_rows(out):
         plain = out.with_suffix("") if out.suffix.lower() == ".gz" else out
         raise ValueError(
@@ -44,10 +49,7 @@ def check_picture(path: Path | None, option: str) -> None:
     """Fail if matplotlib cannot write a picture of this name."""
     if path is None:
         return
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} does not exist; create it first.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file for the picture.")
+    check_place(path, "picture")
     from mercer.plots.canvas import picture_formats
 
     if path.suffix and path.suffix[1:].lower() not in picture_formats():

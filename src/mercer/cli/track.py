@@ -54,8 +54,8 @@ def track(
     if out != "-":
         writers.check_target(out)
     targets.check_picture(video_strip, "--video-strip")
-    if video is not None and not video.parent.is_dir():
-        raise FileNotFoundError(f"The folder {video.parent} does not exist; create it first.")
+    if video is not None:
+        targets.check_place(video, "video")
     pictures = videos.open_video(frames, key)
     with ExitStack() as stack:
         add = None if video is None else stack.enter_context(videos.video_writer(video))
