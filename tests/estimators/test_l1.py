@@ -340,6 +340,32 @@ def test_the_linear_kernel_takes_no_kernel_matrix():
     assert np.array_equal(L1KernelPCA(4, kernel="linear").fit(wide).signs_, naive.l1(centred(K), 4)[0])
 
 
+def test_a_wide_kernel_is_held_in_float32_after_what_its_values_have_in_common_is_subtracted():
+    """k(x, y) is 1 up to 1e-4: rounded to float32 before centring, K' would be wrong by 1e-3 of its largest entry."""
+    X = rows(16, 700).astype(np.float32)
+    gamma = 1e-6
+    K = np.exp(-gamma * ((X[:, None].astype(float) - X) ** 2).sum(axis=-1))
+    residual, centring = make_residual(RBF(gamma), X, np.float32, True, 2)
+    assert isinstance(residual, HeldResidual)
+    assert residual._K.dtype == np.float32
+    assert_allclose(residual._K, centred(K), atol=1e-7 * centred(K).max())
+    assert np.array_equal(residual._K, residual._K.T)
+    assert_allclose(centring.row_means, K.mean(axis=0), rtol=1e-12)
+    assert centring.mean_norm == pytest.approx(K.mean(), rel=1e-12)
+    assert centring.trace == pytest.approx(np.trace(centred(K)), rel=1e-9)
+    found = extract(residual, 5)
+    assert_allclose(found.objective[0], np.sqrt(found.signs[0] @ centred(K) @ found.signs[0]), rtol=1e-7)
+    assert len(found.signs) == 5
+
+
+def test_four_different_rows_under_a_wide_kernel_have_three_components_in_float32():
+    X = np.repeat(rows(17, 4), [97, 60, 31, 112], axis=0).astype(np.float32)
+    residual, _ = make_residual(RBF(1e-5), X, np.float32, True, None)
+    assert isinstance(residual, HeldResidual)
+    assert residual._K.dtype == np.float32
+    assert len(extract(residual, 6).signs) == 3
+
+
 # -- awkward data ------------------------------------------------------------------------------------------------------
 
 

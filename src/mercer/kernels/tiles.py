@@ -207,7 +207,7 @@ class SymmetricTiles:
         """Compute one tile in the given memory."""
         tile = space[: _length(I) * _length(J)].reshape(_length(I), _length(J))
         self.blocks.between(I, J, tile)
-        if I == J and self.blocks.kernel.unit_diagonal:
+        if I.start == J.start and self.blocks.kernel.unit_diagonal:
             np.fill_diagonal(tile, 1.0)
         return tile
 
@@ -275,22 +275,26 @@ class SymmetricTiles:
         if self.held:
             self.for_each_tile(lambda _, I, J, tile: _write_both(out, I, J, tile))
         else:
-            self._fill(out)
+            self.fill(out)
         return out
 
-    def _fill(self, out: Array) -> None:
-        """Write the matrix in flat strips that begin at the diagonal: small enough for the second-level cache."""
+    def fill(self, out: Array, change: Callable[[slice, slice, Array], None] | None = None) -> None:
+        """Write the matrix into `out`, (n, n), in flat strips that begin at the diagonal and fit in the cache.
+
+        change(I, J, K[I, J]) may change each strip before it is rounded to the precision of `out`.
+        """
         n = self.shape[0]
         threads = self.threads if n > _ONE_THREAD_ROWS else 1
         scratch = [_aligned(min(n, _STRIP) * n, self.dtype) for _ in range(threads)]
 
         def work(worker: int, I: slice) -> None:
             J = slice(I.start, n)
-            _write_both(out, I, J, self._make(I, J, scratch[worker]))
+            tile = self._make(I, J, scratch[worker])
+            if change is not None:
+                change(I, J, tile)
+            _write_both(out, I, J, tile)
 
         run_in_threads(work, [slice(i, min(i + _STRIP, n)) for i in range(0, n, _STRIP)], threads)
-        if self.blocks.kernel.unit_diagonal:
-            np.fill_diagonal(out, 1.0)
 
 
 def _write_both(out: Array, I: slice, J: slice, tile: Array) -> None:

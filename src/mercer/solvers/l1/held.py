@@ -94,11 +94,11 @@ class HeldResidual:
 
     def add(self, rows: IntArray, factors: Array, v: Array) -> None:
         """Add K~[:, rows] @ factors to v: rows of K, then the buffered updates."""
-        entries = len(rows) * len(v)
+        entries, signs = len(rows) * len(v), factors.astype(self._K.dtype, copy=False)
         if entries > _WORTH_THREADS:
-            self._share(lambda _, I: add_rows(self._K, rows, factors, I.start, I.stop, v), self._pieces(), entries)
+            self._share(lambda _, I: add_rows(self._K, rows, signs, I.start, I.stop, v), self._pieces(), entries)
         else:
-            add_rows(self._K, rows, factors, 0, len(v), v)
+            add_rows(self._K, rows, signs, 0, len(v), v)
         subtract_waiting(self._waiting, rows, factors, v)
 
     def product(self, V: Array) -> Array:
