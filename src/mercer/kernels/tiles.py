@@ -19,6 +19,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.precision import enough_precision
 
 TILE_BYTES = 32 * 2**20
+_CHUNK_BYTES = 8 * 2**20  # blocks of kernel values for new rows that stay in the caches while they are used,
+_CHUNK_ROWS = 128  # unless they then have fewer rows than matrix products need to be fast
 _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _SLAB_BYTES = 32 * 2**20
 _STRIP = 128  # rows of a strip of a whole matrix
@@ -149,7 +151,8 @@ class PointBlocks:
         stays_sparse = is_sparse(X) and self._origin is None
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
-        slices = row_slices(n_rows(X), per_row, min(TILE_BYTES, memory_budget()) // threads)
+        budget = min(TILE_BYTES, memory_budget(), max(_CHUNK_BYTES, _CHUNK_ROWS * per_row * threads))
+        slices = row_slices(n_rows(X), per_row, budget // threads)
         if len(slices) > 1:
             shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
             slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))
