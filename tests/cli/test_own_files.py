@@ -386,11 +386,13 @@ def test_a_scaled_model_is_fitted_to_standard_input_too(tmp_path, own):
 
 def test_many_rows_take_landmarks_and_say_so(tmp_path, monkeypatch):
     from mercer.cli import methods, outliers
+    from mercer.outliers import settings
 
     many = RNG.normal(size=(600, 3))
     np.save(tmp_path / "many.npy", many)
     monkeypatch.setattr(methods, "MANY", 500)
-    monkeypatch.setattr(outliers, "MANY", 500)
+    for module in (outliers, settings):
+        monkeypatch.setattr(module, "MANY_ROWS", 500)
     fit = ["fit", tmp_path / "many.npy", "-o", tmp_path / "m"]
     told = run(*fit, "--chunk-rows", 100).stderr
     assert "More than 500 rows: landmark-kernel-pca" in told
@@ -408,6 +410,7 @@ def test_many_rows_take_landmarks_and_say_so(tmp_path, monkeypatch):
     assert type(landmarks.estimator_).__name__ == "LandmarkKernelPCA"
     assert "More than" not in run("outliers", tmp_path / "many.npy", *save, "--method", "kernel").stderr
     exact = mercer.load(tmp_path / "d")
+    assert type(exact.estimator_).__name__ == "KernelPCA"
     assert np.corrcoef(exact.score_samples(many), landmarks.score_samples(many))[0, 1] > 0.9
     run("outliers", tmp_path / "many.npy", *save, "--rows", 200)
     assert mercer.load(tmp_path / "d").n_samples_seen_ == 200

@@ -17,8 +17,8 @@ from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import causes, judge_rows, used_statistics
+from mercer.outliers.settings import MANY_ROWS
 
-MANY = 5_000  # rows; with more, the five or six exact models take minutes
 _CHUNK = 4096
 _ALPHA = 0.05
 _LEARNING = ("train", "statistic", "method", "scale", "rows", "seed")  # parameters without effect on a saved detector
@@ -27,7 +27,7 @@ _COMPONENTS = 4  # as many as the detector takes if no method is given
 Method = Annotated[
     str,
     typer.Option(
-        help=f"auto: exact kernel PCA for up to {MANY:,} rows, landmarks for more; select: the kernel, components and "
+        help=f"auto: exact kernel PCA for up to {MANY_ROWS:,} rows, landmarks for more; select: the kernel, components and "
         "scaling that find pretended outliers best, as in `mercer select`; or a method of `mercer fit`."
     ),
 ]
@@ -119,13 +119,13 @@ def _learn(
 
 
 def _estimator(method: str, n_rows: int, seed: int) -> Any:
-    """Make the model of a method; None means the detector's default, which is exact."""
+    """Make the model of a method; None means the detector's default."""
     if method == SELECT:
         return SELECT
-    if method == methods.AUTO and n_rows > MANY:
-        console.say(methods.choice_of_many(MANY))
-        method = methods.LANDMARKS
-    if method == methods.AUTO or methods.find(method).name == methods.EXACT:
+    if method == methods.AUTO and n_rows > MANY_ROWS:
+        console.say(methods.choice_of_many(MANY_ROWS))
+    exact = method != methods.AUTO and methods.find(method).name == methods.EXACT
+    if method == methods.AUTO or (exact and n_rows <= MANY_ROWS):
         return None
     return methods.find(method).make({"n_components": _COMPONENTS}, random_state=seed)
 

@@ -33,6 +33,7 @@ from mercer.outliers.ellipsoid import Ellipsoid, distance_scale, distances_count
 from mercer.outliers.fitting import FittedModels
 from mercer.outliers.panel import Panel, PanelJudge
 from mercer.outliers.scores import score_part
+from mercer.outliers.settings import landmark_model
 from mercer.solvers.landmark.models import solve_moments
 from mercer.solvers.landmark.moments import Landmarks
 from mercer.solvers.landmark.stream import LandmarkStream
@@ -41,7 +42,6 @@ _REFERENCE, _SHARE = 3000, 6  # rows that set scaling, gamma and landmarks: at m
 _ROWS_PER_LANDMARK, _LARGEST_SHARE = 2, 3
 _CALIBRATION = 200_000  # rows that set the limits, at most: p-values of 5e-6 need no more
 _NEUTRAL = ("client", "checkpoint", "verbose", "n_jobs", "alpha")  # do not change what is learned
-_USUAL: dict[str, Any] = {"n_components": 4, "kernel": "rbf", "gamma": "median"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +162,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
 
     def _estimator(self) -> LandmarkKernelPCA:
         if self.estimator is None:
-            return LandmarkKernelPCA(**_USUAL, random_state=self.random_state)
+            return landmark_model(self.random_state)
         given = self.estimator
         if type(given) is not LandmarkKernelPCA:
             raise TypeError(

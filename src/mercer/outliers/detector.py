@@ -1,18 +1,16 @@
 """`KernelOutlierDetector`: alarms with a known rate of false ones, around any of the package's estimators."""
 
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, is_sparse
 from mercer.criteria.judged import SELECT
 from mercer.engine.scaling import resolved_scaling
 from mercer.errors import SerialRowsWarning
-from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
@@ -24,7 +22,7 @@ from mercer.outliers.fitting import FittedModels, Fitting
 from mercer.outliers.folds import contiguous_folds, gap_of
 from mercer.outliers.scores import score_model
 from mercer.outliers.serial import looks_serial
-from mercer.outliers.settings import Settings, selected
+from mercer.outliers.settings import Settings, fresh, selected, usual_model
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
@@ -50,7 +48,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         Any decomposition of this package; it is cloned. "select": `KernelPCA` with the kernel, the width, the number of
         components and the scaling of columns that `mercer.select` finds for clean training rows; `standardize` and
         `explained` are then not used. None: `KernelPCA` with a Gaussian kernel and at most 4 components, which works
-        without tuning on most tables.
+        without tuning on most tables; for more than 10,000 rows, where exact models take long, `LandmarkKernelPCA`
+        with the same settings, whose time is proportional to the number of rows.
     statistic : {"all", "both", "t2", "spe"}, default="all"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.
@@ -311,14 +310,14 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     def _settings(self, X: Array, rng: np.random.RandomState, channel: Channel) -> Settings:
         if isinstance(self.estimator, str):
             return selected(X, self.trim, rng, channel)
-        estimator = KernelPCA(**_usual(X)) if self.estimator is None else self.estimator
+        estimator = usual_model(len(X), rng) if self.estimator is None else self.estimator
         if getattr(estimator, "kernel", None) == "precomputed":
             raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
         return Settings(estimator, resolved_scaling(self.standardize, X), self.explained, self.trim)
 
     def _models(self, X: Array, settings: Settings, rng: np.random.RandomState, channel: Channel) -> FittedModels:
         fitting = Fitting(
-            partial(_unfitted, self.estimator is None, settings.estimator),
+            lambda rows: fresh(settings.estimator, len(rows), usual=self.estimator is None),
             settings.standardize,
             settings.explained,
             settings.trim,
@@ -589,13 +588,3 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         from_state(self, state)
-
-
-def _unfitted(usual: bool, estimator: Any, X: Array) -> Any:
-    """Return an estimator that is not fitted, for these rows: the usual one for so many rows, or a copy."""
-    return KernelPCA(**_usual(X)) if usual else clone(estimator)
-
-
-def _usual(X: Array) -> dict[str, Any]:
-    """Return parameters of `KernelPCA` that suit most tables."""
-    return {"n_components": max(1, min(4, len(X) - 1)), "kernel": "rbf", "gamma": "median"}

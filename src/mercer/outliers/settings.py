@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Grid
@@ -11,8 +12,12 @@ from mercer.criteria.judged import FEWEST_ROWS, STAGE
 from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
 from mercer.estimators.chosen import kernel_pca
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.events import Channel
 
+MANY_ROWS = 10_000  # with more, exact models take long and gigabytes; landmarks rank rows alike in a second
+_USUAL: dict[str, Any] = {"n_components": 4, "kernel": "rbf", "gamma": "median"}
 GRID = Grid(("linear", "poly", "rbf"), scalings=("soft", "variance", False))
 
 
@@ -24,6 +29,22 @@ class Settings:
     standardize: str | bool
     explained: float
     trim: float
+
+
+def usual_model(n: int, rng: np.random.RandomState) -> KernelPCA | LandmarkKernelPCA:
+    """Return what suits most tables of n rows, not fitted: the exact model, or landmarks for many rows."""
+    return landmark_model(rng.randint(2**31)) if n > MANY_ROWS else KernelPCA(**_USUAL)
+
+
+def landmark_model(seed: Any) -> LandmarkKernelPCA:
+    """Return what suits most tables of many rows, not fitted."""
+    return LandmarkKernelPCA(**_USUAL, random_state=seed)
+
+
+def fresh(estimator: Any, n: int, usual: bool) -> Any:
+    """Return a copy that is not fitted, for n rows; the usual model never has more components than there can be."""
+    copied = clone(estimator)
+    return copied.set_params(n_components=max(1, min(_USUAL["n_components"], n - 1))) if usual else copied
 
 
 @dataclass(frozen=True)
