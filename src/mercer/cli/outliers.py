@@ -27,8 +27,8 @@ _COMPONENTS = 4  # as many as the detector takes if no method is given
 Method = Annotated[
     str,
     typer.Option(
-        help=f"auto: exact kernel PCA for up to {MANY_ROWS:,} rows, landmarks for more; select: the kernel, components and "
-        "scaling that find pretended outliers best, as in `mercer select`; or a method of `mercer fit`."
+        help=f"auto: exact kernel PCA for up to {MANY_ROWS:,} rows, landmarks for more; select: the kernel, components "
+        "and scaling that find pretended outliers best, as in `mercer select`; or a method of `mercer fit`."
     ),
 ]
 
