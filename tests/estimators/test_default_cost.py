@@ -15,8 +15,10 @@ from mercer import (
     LandmarkKernelPCA,
     OnlineRobustKernelPCA,
     RobustKernelPCA,
+    denoise,
 )
 from mercer.errors import SlowFitWarning
+from mercer.estimators import denoising, hebbian_kernel_pca, robust_kernel_pca
 from mercer.metrics import subspace_distance
 
 
@@ -60,6 +62,38 @@ def test_fits_on_many_rows_say_how_to_be_faster(cls, digits):
         cls(random_state=0, landmarks=256).fit(digits)
         cls(random_state=0).fit(digits[:300])
         cls(random_state=0, kernel="precomputed").fit(digits[:1000] @ digits[:1000].T / 1e3)
+
+
+class StoppedError(Exception):
+    """Ends a fit where its work begins."""
+
+
+def stop(*_, **__):
+    raise StoppedError
+
+
+@pytest.mark.parametrize(
+    ("cls", "module", "work"),
+    [(RobustKernelPCA, robust_kernel_pca, "fit_from_start"), (HebbianKernelPCA, hebbian_kernel_pca, "run_passes")],
+)
+def test_the_advice_comes_before_work_of_many_minutes(monkeypatch, cls, module, work, digits):
+    monkeypatch.setattr(hebbian_kernel_pca, "_VERY_MANY_ROWS", 1500)
+    monkeypatch.setattr(module, work, stop)
+    with pytest.warns(SlowFitWarning, match="all 1797 rows.*landmarks=256"), pytest.raises(StoppedError):
+        cls(random_state=0).fit(digits)
+
+
+def test_many_rows_are_denoised_on_landmarks(monkeypatch):
+    angle = np.linspace(0, 6, 800)
+    circle = np.column_stack([np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)])
+    noisy = circle + 0.2 * np.random.default_rng(0).standard_normal(circle.shape)
+    exact = denoise(noisy)
+    assert type(denoising.default_estimator(noisy)) is KernelPCA
+    monkeypatch.setattr(denoising, "_MANY_ROWS", 799)
+    assert type(denoising.default_estimator(noisy)) is LandmarkKernelPCA
+    on_landmarks = denoise(noisy)
+    assert ((on_landmarks - circle) ** 2).mean() < 1.05 * ((exact - circle) ** 2).mean()
+    assert not np.array_equal(on_landmarks, exact)
 
 
 def test_warnings_of_solvers_point_to_the_line_of_the_user(digits):

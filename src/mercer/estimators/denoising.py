@@ -6,10 +6,13 @@ from sklearn.base import clone
 
 from mercer.arrays import Array, n_rows
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.validation import check_rows
 from mercer.kernels.resolve import median_gamma
 
 _COMPONENTS = 25  # of motions in [guenter2006, sec. 5.4]; far fewer than the rows that they are learned from
+_MANY_ROWS = 10_000  # with more, exact pre-images of all rows take minutes;
+_LANDMARKS = 512  # cleaned rows as well, up to 1 % of the noise, on digits, faces, curves and a surface
 _NARROWNESS = 2.0  # in gammas of the median distance: 1 was better on tables of many columns, 4 on curves
 
 
@@ -27,7 +30,8 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
     estimator : estimator or None, default=None
         An object with `fit`, `transform` and `inverse_transform`, from Mercer or scikit-learn. It is cloned, and not
         changed. None: `KernelPCA` with 25 components (half the number of rows for fewer than 50 rows) and a Gaussian
-        kernel with gamma = 1 / m^2, where m is the median distance between rows, so that the unit of X does not matter.
+        kernel with gamma = 1 / m^2, where m is the median distance between rows, so that the unit of X does not matter;
+        for more than 10,000 rows, `LandmarkKernelPCA` with the same settings and 512 landmarks.
     preimage : str or None, default=None
         How rows are found for scores, one of the values that the estimator's parameter `preimage` takes. None: the
         estimator's own value, or "auto" where that is a ridge regression that is not fitted
@@ -74,13 +78,13 @@ def denoise(X: Any, estimator: Any = None, *, preimage: str | None = None) -> Ar
     return cleaned
 
 
-def default_estimator(X: Any) -> KernelPCA:
+def default_estimator(X: Any) -> KernelPCA | LandmarkKernelPCA:
     """Return the model that rows are denoised with where none is given."""
-    model = KernelPCA(kernel="rbf", preimage="auto")
-    rows = check_rows(model, X, reset=True)
-    count = max(1, min(_COMPONENTS, n_rows(rows) // 2))
-    model.set_params(n_components=count, gamma=_NARROWNESS * median_gamma(rows))
-    return model
+    rows = check_rows(KernelPCA(), X, reset=True)
+    usual: dict[str, Any] = {"kernel": "rbf", "gamma": _NARROWNESS * median_gamma(rows), "preimage": "auto"}
+    if n_rows(rows) > _MANY_ROWS:
+        return LandmarkKernelPCA(_COMPONENTS, landmarks=_LANDMARKS, random_state=0, **usual)
+    return KernelPCA(max(1, min(_COMPONENTS, n_rows(rows) // 2)), **usual)
 
 
 def ready(estimator: Any, preimage: str | None = None) -> Any:

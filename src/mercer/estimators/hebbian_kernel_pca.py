@@ -35,6 +35,7 @@ from mercer.solvers.hebbian.landmark_run import LandmarkRun
 from mercer.solvers.hebbian.visits import VisitTiles
 
 _MAX_ITER = 100
+_VERY_MANY_ROWS = 10_000  # with so many a warning comes before the work, which may take many minutes
 _MANY_PASSES = 50  # five times as many products as KernelPCA needs
 _UNSETTLED = 0.2  # relative residual beyond which a component cannot be relied on
 
@@ -301,6 +302,9 @@ class HebbianKernelPCA(KernelDecomposition):
 
         Warns
         -----
+        SlowFitWarning
+            Without landmarks: if the default `max_iter` led to 50 passes or more over 1000 rows or more; before the
+            work, if there are 10,000 rows or more.
         UserWarning
             If more components are asked for than there are rows or landmarks.
         sklearn.exceptions.ConvergenceWarning
@@ -323,6 +327,9 @@ class HebbianKernelPCA(KernelDecomposition):
 
     def _fit_all_rows(self, kernel: Kernel, X: Points, rng: Any) -> None:
         points = np.arange(n_rows(X)) if self._precomputed else X
+        told_before = n_rows(X) >= _VERY_MANY_ROWS
+        if told_before and self._makes_usual_passes:
+            slow_fit(f"fit makes up to {self.max_iter} passes over", n_rows(X))
         tiles = VisitTiles(make_operator(kernel, X, X.dtype, self.n_jobs, self.center))
         state, gain = self._start(tiles, kernel, points, rng)
         halvings = state.guard.halvings
@@ -334,9 +341,14 @@ class HebbianKernelPCA(KernelDecomposition):
         self._last = run.state if self.warm_start else None
         self.expansion_ = expand(kernel, points, tiles, run.state, self.orthonormalize)
         unsettled = residual(tiles, run.state) if self.tol > 0 else 0.0
-        if self.n_iter_ >= _MANY_PASSES and self.max_iter == _MAX_ITER and not self._precomputed:
+        if self.n_iter_ >= _MANY_PASSES and self._makes_usual_passes and not told_before:
             slow_fit(f"fit made {self.n_iter_} passes over", n_rows(X))
         self._warn(run.diverged, run.state.guard.halvings - halvings, unsettled, tiles.rows_that_count)
+
+    @property
+    def _makes_usual_passes(self) -> bool:
+        """Whether landmarks would help, and nobody chose the number of passes."""
+        return self.max_iter == _MAX_ITER and not self._precomputed
 
     def _start(self, tiles: VisitTiles, kernel: Kernel, points: Points, rng: Any) -> tuple[KhaState, Gain]:
         n, options = tiles.shape[0], self._landmark_options()

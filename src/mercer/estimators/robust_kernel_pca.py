@@ -273,6 +273,8 @@ class RobustKernelPCA(KernelDecomposition):
 
         Warns
         -----
+        SlowFitWarning
+            Before the work, if there are 1000 rows or more and no landmarks.
         UserWarning
             If more components are asked for than there are rows or landmarks; if more than 40 % of the rows have a
             weight below one half (0.05 with psi="exp" or "tukey"); if the rows that count do not vary; or if landmarks
@@ -285,6 +287,8 @@ class RobustKernelPCA(KernelDecomposition):
         if self._precomputed:
             X = check_square(X)
         kernel = self._make_kernel(X)
+        if all_rows:
+            slow_fit("The robust start and every round of the fit solve an eigenproblem of", n_rows(X))
         if self.landmarks is None:
             space: RowSpace = self._all_rows(kernel, X, X.dtype)
             r, given = self._count(n_rows(X)), self._given(n_rows(X))
@@ -303,8 +307,6 @@ class RobustKernelPCA(KernelDecomposition):
         self._keep(fit, space)
         self._warn_of_fewer()
         warn_of_outliers(self.weights_, self.eigenvalues_, self.psi)
-        if all_rows:
-            slow_fit(f"The robust start and {self.n_iter_} rounds each solved an eigenproblem of", n_rows(X))
         return self
 
     def _solve(self, space: RowSpace, r: int, given: Array | None) -> RobustFit:
