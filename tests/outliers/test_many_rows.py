@@ -30,6 +30,18 @@ def test_landmarks_rank_rows_as_the_exact_model_does(few_are_many, params):
     assert spearmanr(many.score_samples(new), exact.score_samples(new))[0] > 0.98
 
 
+def test_landmarks_have_the_selected_settings(monkeypatch):
+    X, new = curve(1000), np.random.default_rng(1).uniform([-2, 0, -1], [2, 4, 1], (300, 3))
+    exact = KernelOutlierDetector("select", random_state=0).fit(X)
+    monkeypatch.setattr(settings, "MANY_ROWS", 900)
+    many = KernelOutlierDetector("select", random_state=0).fit(X)
+    assert type(many.estimator_) is LandmarkKernelPCA
+    assert type(exact.estimator_) is KernelPCA
+    for name in ("n_components", "kernel", "gamma"):
+        assert getattr(many.estimator_, name) == getattr(exact.estimator_, name)
+    assert spearmanr(many.score_samples(new), exact.score_samples(new))[0] > 0.95
+
+
 def test_a_seed_decides_about_the_landmarks_too(few_are_many):
     X = curve(1000)
     one, two, other = (KernelOutlierDetector(random_state=seed).fit(X).score_samples(X) for seed in (0, 0, 1))

@@ -48,8 +48,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         Any decomposition of this package; it is cloned. "select": `KernelPCA` with the kernel, the width, the number of
         components and the scaling of columns that `mercer.select` finds for clean training rows; `standardize` and
         `explained` are then not used. None: `KernelPCA` with a Gaussian kernel and at most 4 components, which works
-        without tuning on most tables; for more than 10,000 rows, where exact models take long, `LandmarkKernelPCA`
-        with the same settings, whose time is proportional to the number of rows.
+        without tuning on most tables. With "select" and None, for more than 10,000 rows, where exact models take long,
+        `LandmarkKernelPCA` with the same settings, whose time is proportional to the number of rows.
     statistic : {"all", "both", "t2", "spe"}, default="all"
         The statistic that decides. "t2": sum of y_j^2 / lambda_j over the components chosen by `explained` (rule 28 of
         [kim2019]_). "spe": squared distance, in feature space, from the subspace of these components [hoffmann2007]_.

@@ -1,6 +1,6 @@
 """What a detector is made of: its own parameters, or those that `estimator="select"` finds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.events import Channel
 
 MANY_ROWS = 10_000  # with more, exact models take long and gigabytes; landmarks rank rows alike in a second
+_LANDMARKS = 512  # for the up to 64 components that "select" takes
 _USUAL: dict[str, Any] = {"n_components": 4, "kernel": "rbf", "gamma": "median"}
 GRID = Grid(("linear", "poly", "rbf"), scalings=("soft", "variance", False))
 
@@ -90,4 +91,13 @@ def selected(X: Array, trim: float, rng: np.random.RandomState, channel: Channel
         channel.emit(STAGE, step, total)
 
     judged = judge_by_outliers(X, GRID, rng, trust=MANY, tell=tell)
-    return settings_of(judged.candidate, trim)
+    settings = settings_of(judged.candidate, trim)
+    if len(X) <= MANY_ROWS or settings.estimator.kernel == "linear":
+        return settings
+    return replace(settings, estimator=_on_landmarks(settings.estimator, rng.randint(2**31)))
+
+
+def _on_landmarks(model: KernelPCA, seed: int) -> LandmarkKernelPCA:
+    """Return a model of many rows with the settings of an exact one, not fitted."""
+    shared = {name: getattr(model, name) for name in ("n_components", "kernel", "gamma", "degree", "coef0")}
+    return LandmarkKernelPCA(**shared, landmarks=_LANDMARKS, random_state=seed)
