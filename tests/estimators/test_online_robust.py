@@ -484,6 +484,25 @@ def test_given_components_weigh_the_first_rows_and_no_more(rng):
         assert (cosines(model.transform(X), clean.transform(X)) > 0.98).all()
 
 
+@pytest.mark.parametrize("update", ["svd", "ccipca"])
+@pytest.mark.parametrize("feature_map", ["whitened", "empirical"])
+def test_first_weights_are_of_distances_from_the_span_of_given_components(update, feature_map, rng):
+    X, U = rows(rng, 20, 3), rows(rng, 6, 3)
+    H, root = RBF(0.5)(X, U), RBF(0.5)(U, U)
+    mean, Gamma = 0.1 * rng.standard_normal(6), rng.standard_normal((6, 3))
+    Gamma[:, 2] = Gamma[:, 0] + 1e-3 * Gamma[:, 2]  # far from orthogonal
+    model = OnlineRobustKernelPCA(
+        3, gamma=0.5, psi="exp", beta=2.0, update=update, feature_map=feature_map, landmarks=U, init=(mean, Gamma)
+    ).fit(X[:1])
+    d, gram = H[0] - mean, Gamma.T @ Gamma
+    norm, y = d @ d, Gamma.T @ d
+    if feature_map == "whitened":  # <phi - mu, gamma> with coefficients on the landmarks
+        y, gram = Gamma.T @ (H[0] - root @ mean), Gamma.T @ root @ Gamma
+        norm = 1.0 - 2.0 * H[0] @ mean + mean @ root @ mean
+    z = 0.5 * (norm - y @ np.linalg.solve(gram, y))
+    assert_allclose(model.weights_, [np.exp(-2.0 * z)], rtol=1e-6)
+
+
 # -- the metric of the empirical map -----------------------------------------------------------------------------------
 
 

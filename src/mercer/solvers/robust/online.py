@@ -25,6 +25,7 @@ _ENOUGH = 20  # with fewer residuals all weights are one
 _GRID = 16  # rows between two estimates of the parameters, for updates without blocks
 _RATE = 1.0  # gain of the guarded Hebbian rule, as of an average of the rows; twice as much is noisier on speech
 _FAINT = 1e-100  # length of given components: so small that only their direction counts
+_DEPENDENT = 1e-12  # share of its length that a given component must have outside of those before it
 _SEED = 1e-3  # length of components that the first rows do not determine
 _AGE = 1  # row t has weight t to this power in the second moment of Hebbian outputs: early components are inaccurate
 
@@ -81,9 +82,24 @@ def given_start(mean: Array, V: Array, options: OnlineOptions) -> OnlineState:
     """Return the state before the first row for a mean, (q,), and components, (r, q), of no weight."""
     state = OnlineState(mean.astype(np.float64), np.array(V, np.float64, order="C"))
     if options.update != "hebbian":
-        lengths = np.linalg.norm(V, axis=1)
-        state.W = V * np.divide(_FAINT, lengths, out=np.zeros(len(V)), where=lengths > 0)[:, None]
+        state.W = _FAINT * _orthonormal(state.W)
     return _completed(state, options)
+
+
+def _orthonormal(V: Array) -> Array:
+    """Return orthonormal rows with the span of V, by Gram-Schmidt; a row that depends on those above becomes zero.
+
+    The residuals of "svd" and "ccipca" are distances from the span only where components are orthogonal.
+    """
+    axes = np.zeros(V.shape)
+    for i, row in enumerate(V):
+        rest = row
+        for _ in range(2):  # once loses digits where rows are nearly dependent
+            rest = rest - (axes @ rest) @ axes
+        length = np.linalg.norm(rest)
+        if length > _DEPENDENT * np.linalg.norm(row):
+            axes[i] = rest / length
+    return axes
 
 
 def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[OnlineState, Array]:
