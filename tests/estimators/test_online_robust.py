@@ -485,6 +485,18 @@ def test_given_components_weigh_the_first_rows_and_no_more(rng):
 
 
 @pytest.mark.parametrize("update", ["svd", "ccipca"])
+@pytest.mark.parametrize("seed", range(4))
+def test_components_of_any_direction_are_a_start(update, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((600, 4)) * [3, 2, 1, 0.3]
+    init = (np.zeros(4), np.linalg.qr(rng.standard_normal((4, 3)))[0])
+    given = {"kernel": "linear", "psi": "none", "update": update, "landmarks": np.eye(4)}
+    model, exact = OnlineRobustKernelPCA(3, init=init, **given).fit(X), KernelPCA(3, kernel="linear").fit(X)
+    assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=0.15)
+    assert (cosines(model.transform(X), exact.transform(X)) > 0.98).all()
+
+
+@pytest.mark.parametrize("update", ["svd", "ccipca"])
 @pytest.mark.parametrize("feature_map", ["whitened", "empirical"])
 def test_first_weights_are_of_distances_from_the_span_of_given_components(update, feature_map, rng):
     X, U = rows(rng, 20, 3), rows(rng, 6, 3)
