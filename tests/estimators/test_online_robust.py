@@ -484,6 +484,18 @@ def test_given_components_weigh_the_first_rows_and_no_more(rng):
         assert (cosines(model.transform(X), clean.transform(X)) > 0.98).all()
 
 
+@every_update
+@every_psi
+def test_with_given_components_automatic_weights_do_not_depend_on_the_chunks(update, psi, rng):
+    X, init = rows(rng, 90, 4), (np.zeros(4), np.eye(4, 2))
+    model = OnlineRobustKernelPCA(2, kernel="linear", psi=psi, update=update, landmarks=np.eye(4), init=init).fit(X)
+    assert (model.weights_[:20] == 1.0).all()
+    parts = OnlineRobustKernelPCA(**model.get_params())
+    weights = np.concatenate([parts.partial_fit(part).weights_ for part in np.split(X, 9)])
+    assert_allclose(weights, model.weights_, atol=1e-9)
+    assert_allclose(parts.transform(X), model.transform(X), atol=1e-9)
+
+
 @pytest.mark.parametrize("update", ["svd", "ccipca"])
 @pytest.mark.parametrize("seed", range(4))
 def test_components_of_any_direction_are_a_start(update, seed):
