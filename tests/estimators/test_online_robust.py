@@ -496,6 +496,16 @@ def test_with_given_components_automatic_weights_do_not_depend_on_the_chunks(upd
     assert_allclose(parts.transform(X), model.transform(X), atol=1e-9)
 
 
+@every_update
+def test_the_length_of_given_components_does_not_matter(update, rng):
+    X = rng.standard_normal((2000, 5)) * [3, 2, 1, 0.3, 0.3]
+    exact = KernelPCA(2, kernel="linear").fit(X)
+    for Gamma in (1000.0 * np.eye(5, 2)[::-1], rng.normal(250, 1, (5, 2))):  # the second is of [huang2011, example 3]
+        given = {"update": update, "landmarks": np.eye(5), "init": (np.zeros(5), Gamma)}
+        model = OnlineRobustKernelPCA(2, kernel="linear", psi="none", **given).fit(X)
+        assert (cosines(model.transform(X), exact.transform(X)) > 0.97).all()
+
+
 @pytest.mark.parametrize("update", ["svd", "ccipca"])
 @pytest.mark.parametrize("seed", range(4))
 def test_components_of_any_direction_are_a_start(update, seed):

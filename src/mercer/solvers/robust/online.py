@@ -84,6 +84,8 @@ def given_start(mean: Array, V: Array, options: OnlineOptions) -> OnlineState:
     state = OnlineState(mean.astype(np.float64), np.array(V, np.float64, order="C"), settled=False)
     if options.update != "hebbian":
         state.W = _FAINT * _orthonormal(state.W)
+    elif options.safeguard:  # components have length 1 in the end; the gains of much longer ones would be very small
+        state.W /= np.maximum(np.linalg.norm(state.W, axis=1), 1.0)[:, None]
     return _completed(state, options)
 
 
