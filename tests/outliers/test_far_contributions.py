@@ -8,7 +8,7 @@ from mercer.outliers.scores import score_model
 
 
 @pytest.mark.parametrize("which", ["spe", "t2"])
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "cosine"])
 @pytest.mark.parametrize("distance", [0.5, 5.0, 50.0, 5e3, 1e6, 1e12])
 def test_contributions_sum_to_the_statistic(which, kernel, distance, rng):
     X = rng.normal(size=(150, 4))
@@ -23,3 +23,10 @@ def test_contributions_sum_to_the_statistic(which, kernel, distance, rng):
     np.testing.assert_allclose(found.sum(axis=1), true, rtol=1e-6, atol=1e-9 * np.abs(found).max())
     if which == "spe" and distance > 1:
         assert np.abs(found[0]).argmax() == 1
+
+
+def test_contributions_of_directions_name_the_column():
+    X = np.random.default_rng(0).normal(size=(300, 4)) * [3.0, 2.0, 0.3, 0.3]
+    model = KernelPCA(2, kernel="cosine")
+    detector = KernelOutlierDetector(model, statistic="both", standardize=False, random_state=0).fit(X)
+    assert detector.contributions([[0.1, 0.1, 5.0, 0.1], [0.1, 0.1, 0.1, -5.0]]).argmax(axis=1).tolist() == [2, 3]
