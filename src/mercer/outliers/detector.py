@@ -528,8 +528,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         For T2 and SPE, the gradient of the statistic is integrated along the straight line from the mean row to the
         row, by the model of all training rows, `estimator_`. The contributions of a row sum to its statistic by this
         model minus the statistic of the mean row. This is the mean of the rows from which the scaling was learned. With
-        kernel="cosine" both are rows of length 1, or zero. For the squared Mahalanobis distance, the contribution of a feature
-        is what the distance would lose if the feature had the value that the other features predict.
+        kernel="cosine" both are rows of length 1, or zero. For the squared Mahalanobis distance, the contribution of a
+        feature is what the distance would lose if the feature had the value that the other features predict.
 
         Parameters
         ----------
