@@ -574,7 +574,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             raise ValueError(f"statistic must be 'all', 't2', 'spe' or 'mahalanobis'; got {statistic!r}.")
         if statistic != "mahalanobis":
             rows = self._scaling.bounded(X)
-            model = score_model(self.estimator_.expansion_, self._explained)
+            expansion = self.estimator_.expansion_
+            # without centring, T2 needs the mean scores of the training rows: most models have these as points
+            known = expansion.points if expansion.n_points == expansion.n_seen else None
+            model = score_model(expansion, self._explained, known)
             return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
         if self._ellipsoid is None:
             raise ValueError(
