@@ -484,6 +484,59 @@ def test_given_components_weigh_the_first_rows_and_no_more(rng):
         assert (cosines(model.transform(X), clean.transform(X)) > 0.98).all()
 
 
+@every_update
+@every_psi
+def test_with_given_components_automatic_weights_do_not_depend_on_the_chunks(update, psi, rng):
+    X, init = rows(rng, 90, 4), (np.zeros(4), np.eye(4, 2))
+    model = OnlineRobustKernelPCA(2, kernel="linear", psi=psi, update=update, landmarks=np.eye(4), init=init).fit(X)
+    assert (model.weights_[:20] == 1.0).all()
+    parts = OnlineRobustKernelPCA(**model.get_params())
+    weights = np.concatenate([parts.partial_fit(part).weights_ for part in np.split(X, 9)])
+    assert_allclose(weights, model.weights_, atol=1e-9)
+    assert_allclose(parts.transform(X), model.transform(X), atol=1e-9)
+
+
+@every_update
+def test_the_length_of_given_components_does_not_matter(update, rng):
+    X = rng.standard_normal((2000, 5)) * [3, 2, 1, 0.3, 0.3]
+    exact = KernelPCA(2, kernel="linear").fit(X)
+    for Gamma in (1000.0 * np.eye(5, 2)[::-1], rng.normal(250, 1, (5, 2))):  # the second is of [huang2011, example 3]
+        given = {"update": update, "landmarks": np.eye(5), "init": (np.zeros(5), Gamma)}
+        model = OnlineRobustKernelPCA(2, kernel="linear", psi="none", **given).fit(X)
+        assert (cosines(model.transform(X), exact.transform(X)) > 0.97).all()
+
+
+@pytest.mark.parametrize("update", ["svd", "ccipca"])
+@pytest.mark.parametrize("seed", range(4))
+def test_components_of_any_direction_are_a_start(update, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((600, 4)) * [3, 2, 1, 0.3]
+    init = (np.zeros(4), np.linalg.qr(rng.standard_normal((4, 3)))[0])
+    given = {"kernel": "linear", "psi": "none", "update": update, "landmarks": np.eye(4)}
+    model, exact = OnlineRobustKernelPCA(3, init=init, **given).fit(X), KernelPCA(3, kernel="linear").fit(X)
+    assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=0.15)
+    assert (cosines(model.transform(X), exact.transform(X)) > 0.98).all()
+
+
+@pytest.mark.parametrize("update", ["svd", "ccipca"])
+@pytest.mark.parametrize("feature_map", ["whitened", "empirical"])
+def test_first_weights_are_of_distances_from_the_span_of_given_components(update, feature_map, rng):
+    X, U = rows(rng, 20, 3), rows(rng, 6, 3)
+    H, root = RBF(0.5)(X, U), RBF(0.5)(U, U)
+    mean, Gamma = 0.1 * rng.standard_normal(6), rng.standard_normal((6, 3))
+    Gamma[:, 2] = Gamma[:, 0] + 1e-3 * Gamma[:, 2]  # far from orthogonal
+    model = OnlineRobustKernelPCA(
+        3, gamma=0.5, psi="exp", beta=2.0, update=update, feature_map=feature_map, landmarks=U, init=(mean, Gamma)
+    ).fit(X[:1])
+    d, gram = H[0] - mean, Gamma.T @ Gamma
+    norm, y = d @ d, Gamma.T @ d
+    if feature_map == "whitened":  # <phi - mu, gamma> with coefficients on the landmarks
+        y, gram = Gamma.T @ (H[0] - root @ mean), Gamma.T @ root @ Gamma
+        norm = 1.0 - 2.0 * H[0] @ mean + mean @ root @ mean
+    z = 0.5 * (norm - y @ np.linalg.solve(gram, y))
+    assert_allclose(model.weights_, [np.exp(-2.0 * z)], rtol=1e-6)
+
+
 # -- the metric of the empirical map -----------------------------------------------------------------------------------
 
 

@@ -150,8 +150,9 @@ def auto_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[flo
 def strict_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[float, float]:
     """Return beta and xi from median and MAD of the residuals themselves: xi = median + c MAD, beta = 4 / MAD.
 
-    This leaves out more ordinary rows than `auto_scale`, and more outliers that are not far away. It is for streams:
-    there a row is judged once, before it is learned, and an outlier that was learned stays.
+    This leaves out more ordinary rows than `auto_scale`, and more outliers that are not far away. It is for the first
+    rows of a stream: an outlier that was learned there stays. Later rows are judged as `auto_scale` says, by which
+    components of streams were more accurate.
     """
     middle, spread = _median_and_deviation(z)
     middle, spread = _median_and_deviation(z[z <= middle + _LIMIT * max(spread, floor)])

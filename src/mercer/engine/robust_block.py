@@ -20,6 +20,8 @@ from mercer.kernels.compiled import compiled
 
 _SPREAD = 1e-2  # smallest to largest variance in gains: one bound on the steps is enough for all components
 _DEPENDENT = 1e-12  # share of a row's squared length below which it depends on the rows above
+_CANCELLED = 1e-3  # share of a squared length below which a difference of such lengths has lost digits
+_GONE = 1e-28  # share of a row's squared length below which its rest is rounding
 _LARGE = 1e150  # larger numbers have squares that overflow
 
 
@@ -218,8 +220,12 @@ def ccipca_rows(
 
 @compiled(inner=True)
 def _follow(V: Array, squares: Array, d: Array, keep: float, share: float) -> None:
-    """Move the components towards d, which is deflated in each; `squares` are their squared lengths, updated too."""
-    norm = np.dot(d, d)
+    """Move the components towards d, which is deflated in each; `squares` are their squared lengths, updated too.
+
+    What is left of |d|^2 is computed again where the difference has lost digits. A rest that is only rounding has no
+    direction, and is set to zero.
+    """
+    whole = norm = np.dot(d, d)
     for i in range(len(V)):
         dot = np.dot(d, V[i])
         # the first row sets the direction
@@ -230,7 +236,12 @@ def _follow(V: Array, squares: Array, d: Array, keep: float, share: float) -> No
         for k in range(len(d)):
             V[i, k] = keep * (V[i, k] + step * d[k])
             d[k] -= along * V[i, k]
-        norm = max(norm - along * dot, 0.0)
+        norm -= along * dot
+        if norm < _CANCELLED * whole:
+            norm = np.dot(d, d)
+        if norm <= _GONE * whole:
+            norm = 0.0
+            d[:] = 0.0
 
 
 def merged_root(

@@ -72,8 +72,9 @@ class HebbianKernelPCA(KernelDecomposition):
         Further parameters of a callable kernel or of "wavelet", passed to it by keyword.
     gain : {"smd", "et", "t", "constant"}, default="smd"
         The gain of component i at time t. "constant": eta0 (KHA). "t": eta0 l / (t + l) (KHA/t), where l is the number
-        of rows. "et": the same times ``|lambda| / lambda_i`` (KHA/et), with eigenvalues lambda estimated once per pass
-        (eqs. 12 and 13 of [guenter2006]_). "smd": the same times exp(rho_i) (KHA-SMD), where rho follows stochastic
+        of rows; in `partial_fit` it is the number of landmarks. "et": the same times ``|lambda| / lambda_i`` (KHA/et),
+        with eigenvalues lambda estimated once per pass (eqs. 12 and 13 of [guenter2006]_); on landmarks they are
+        running means of the squared scores. "smd": the same times exp(rho_i) (KHA-SMD), where rho follows stochastic
         meta-descent (eqs. 15 to 21).
     eta0 : float or "auto", default="auto"
         The gain at the start. "auto" makes ``eta0 |c|`` the same for all data, where c are the eigenvalues of the
@@ -88,7 +89,8 @@ class HebbianKernelPCA(KernelDecomposition):
     max_iter : int, default=100
         Largest number of passes of `fit` over the rows.
     tol : float, default=1e-3
-        `fit` stops when a pass changes the components, relative to their length, by no more than this. 0: never stop
+        `fit` stops when a pass changes the components, relative to their length, by no more than this; on landmarks,
+        when ``|C q - lambda q| / lambda`` of all components q is at most this, where C is the covariance. 0: never stop
         early.
     block_size : int, default=128
         Number of samples that are computed together. The result does not depend on it, except where the guard against
@@ -142,7 +144,8 @@ class HebbianKernelPCA(KernelDecomposition):
     n_components_ : int
         Number of components: at most as many as were asked for, and fewer where the rows allow no more.
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the centred kernel matrix, descending.
+        Eigenvalues of the centred kernel matrix, descending. With orthonormalize=False: those that belong to the rows
+        of A, in their order, by eq. 13 of [guenter2006]_; on landmarks the sums of squared scores.
     explained_variance_ : ndarray of shape (n_components,)
         Variance along each component: ``eigenvalues_ / (n_samples_seen_ - 1)``.
     explained_variance_ratio_ : ndarray of shape (n_components,)

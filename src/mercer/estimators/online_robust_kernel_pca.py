@@ -73,13 +73,13 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         The loss, a function of z, which is half the squared distance of a row from the components. The weight of a row
         is the derivative of the loss. "logistic": 1 / (1 + e^(beta (z - xi))), nearly 1 below xi and nearly 0 above.
         "exp": e^(-beta z). "tukey": (1 - z / xi)^2, and 0 from xi on. "huber": min(1, sqrt(xi / z)). "none": 1 for all
-        rows.
+        rows. Where z is negative, which happens only with safeguard=False, "tukey" and "huber" are 1.
     beta : float or "auto", default="auto"
-        Steepness of the loss, in units of 1 / z. "auto" follows the last 100 residuals; with `init` the first 20 rows
-        have the weight 1. The value in use is `beta_`.
+        Steepness of the loss, in units of 1 / z. "auto" follows the last 100 residuals; with `init` the first rows, at
+        least 20, have the weight 1. The value in use is `beta_`.
     xi : float or "auto", default="auto"
         The value of z beyond which a row counts as an outlier. "auto" follows the last 100 residuals; with `init` the
-        first 20 rows have the weight 1. The value in use is `xi_`.
+        first rows, at least 20, have the weight 1. The value in use is `xi_`.
     update : {"svd", "ccipca", "hebbian"}, default="svd"
         "svd" carries the 2 r leading directions of the weighted covariance and merges `block_size` rows at a time, with
         the weights that the model before them gives. "ccipca" moves each component by the weighted rule of candid

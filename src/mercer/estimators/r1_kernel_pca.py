@@ -49,7 +49,8 @@ class R1KernelPCA(KernelDecomposition):
     max_iter : int, default=1000
         Largest number of steps of the subspace iteration.
     tol : float, default=1e-6
-        Stop when a step turns the subspace by no more than this angle (in radians). 0: never stop early.
+        Stop when a step turns the subspace by no more than this angle (in radians). 0: never stop early, except where
+        rounding is reached: a step that would raise the objective is the last one.
     preimage : {"auto", "exact", "ridge", "mika", "kwok", "gradient"}, default="auto"
         How `inverse_transform` finds rows. "exact" inverts the feature map (linear and wavelet kernels). "mika" is a
         fixed-point iteration (Gaussian kernel). "gradient" minimises the distance in feature space (Gaussian,

@@ -80,7 +80,8 @@ class Precomputed(Kernel):
             In every case.
         """
         raise ValueError(
-            "With kernel='precomputed' k(x, x) of new rows is not known. Pass the kernel itself instead of its matrix."
+            "With kernel='precomputed' k(x, x) of new rows is not known. Pass the kernel itself instead of its matrix, "
+            "or these values to `reconstruction_error` as `diagonal`."
         )
 
 

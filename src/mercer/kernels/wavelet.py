@@ -169,11 +169,22 @@ class Wavelet(Kernel):
         """
         lengths = self._lengths(F.shape[1])
         rows: Array = F.reshape(len(F), *lengths[-1])
-        axes = tuple(range(1, rows.ndim))
         for shape in reversed(lengths[:-1]):
-            rows = pywt.idwtn({"a" * len(axes): rows}, self.wavelet, _MODE, axes)
-            rows = rows[(slice(None), *map(slice, shape))]  # an odd length was padded by one
+            for axis, length in enumerate(shape, 1):
+                rows = self._lengthened(rows, axis, length)
         return rows.reshape(len(F), -1)
+
+    def _lengthened(self, rows: Array, axis: int, length: int) -> Array:
+        """Return signals along an axis with these approximation coefficients, and no details where that is possible.
+
+        An odd length was padded by one, and the signal without the last entry has other coefficients: the shortest
+        signal with the right ones is taken.
+        """
+        if length % 2 == 0:
+            return np.asarray(pywt.idwt(rows, None, self.wavelet, _MODE, axis))
+        analysis = pywt.dwt(np.eye(length), self.wavelet, _MODE, axis=0)[0]  # (coefficients, length)
+        found = np.moveaxis(rows, axis, -1) @ np.linalg.pinv(analysis).T.astype(rows.dtype)
+        return np.asarray(np.moveaxis(found, -1, axis))
 
     def _lengths(self, n_features: int) -> list[tuple[int, ...]]:
         """Return the shape of one row at every level, the data first."""

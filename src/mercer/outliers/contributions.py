@@ -10,8 +10,12 @@ For the linear kernel and a centred T2 this is the classical contribution x_f ds
 
 A Gaussian kernel changes within a few widths of the training rows only. So the line to a row far away is divided into
 pieces, each twice as long as the one before, up to where all kernel values are zero; beyond that the score is constant.
+
+The cosine kernel is the linear one of rows of length 1. Its scores do not change along lines from the origin, where the
+mean row is, and jump there: the line goes to the row of length 1, and the kernel along it is the linear one.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +23,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
-from mercer.kernels.inner_product import Linear, Polynomial
+from mercer.kernels.inner_product import Cosine, Linear, Polynomial
 from mercer.outliers.scores import ScoreModel
 from mercer.preimage.kernel_gradients import is_smooth, self_value, weighted_sum
 
@@ -50,6 +54,11 @@ def score_gradients(model: ScoreModel, X: Array, which: str) -> Array:
 
 def contributions(model: ScoreModel, X: Array, reference: Array, which: str) -> Array:
     """Return what each feature contributes to a score of each row, (n, d); rows sum to s(x) - s(reference)."""
+    kernel = model.expansion.kernel
+    if isinstance(kernel, Cosine):
+        X, reference = kernel.prepare(X, np.float64), kernel.prepare(reference[None], np.float64)[0]
+        points = kernel.prepare(model.expansion.points, np.float64)
+        model = replace(model, expansion=replace(model.expansion, kernel=Linear(), points=points))
     way = np.asarray(X, np.float64) - reference
     lengths, ends = _in_widths(model.expansion, way, reference)
     counts = np.ceil(np.log2(np.maximum(ends * lengths / _FIRST_PIECE, 1.0))).clip(max=_MOST_PIECES).astype(int)

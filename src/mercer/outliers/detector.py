@@ -525,9 +525,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         """Return what each feature contributes to the statistics of each row.
 
         For T2 and SPE, the gradient of the statistic is integrated along the straight line from the mean row to the
-        row. The contributions of a row sum to its statistic minus the statistic of the mean row. This is the mean of
-        the rows from which the scaling was learned. For the squared Mahalanobis distance, the contribution of a feature
-        is what the distance would lose if the feature had the value that the other features predict.
+        row, by the model of all training rows, `estimator_`. The contributions of a row sum to its statistic by this
+        model minus the statistic of the mean row. This is the mean of the rows from which the scaling was learned. With
+        kernel="cosine" both are rows of length 1, or zero. For the squared Mahalanobis distance, the contribution of a
+        feature is what the distance would lose if the feature had the value that the other features predict.
 
         Parameters
         ----------
@@ -572,7 +573,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             raise ValueError(f"statistic must be 'all', 't2', 'spe' or 'mahalanobis'; got {statistic!r}.")
         if statistic != "mahalanobis":
             rows = self._scaling.bounded(X)
-            model = score_model(self.estimator_.expansion_, self._explained)
+            expansion = self.estimator_.expansion_
+            # without centring, T2 needs the mean scores of the training rows: most models have these as points
+            known = expansion.points if expansion.n_points == expansion.n_seen else None
+            model = score_model(expansion, self._explained, known)
             return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
         if self._ellipsoid is None:
             raise ValueError(

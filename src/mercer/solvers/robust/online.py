@@ -21,10 +21,11 @@ FEATURE_MAPS = ("whitened", "empirical")
 
 _RECENT = 100  # residuals from which parameters of psi are taken
 _ROUNDING = 1e-13  # share of the squared length of a row
-_ENOUGH = 20  # with fewer residuals all weights are one
+ENOUGH = 20  # with fewer residuals all weights are one
 _GRID = 16  # rows between two estimates of the parameters, for updates without blocks
 _RATE = 1.0  # gain of the guarded Hebbian rule, as of an average of the rows; twice as much is noisier on speech
 _FAINT = 1e-100  # length of given components: so small that only their direction counts
+_DEPENDENT = 1e-12  # share of its length that a given component must have outside of those before it
 _SEED = 1e-3  # length of components that the first rows do not determine
 _AGE = 1  # row t has weight t to this power in the second moment of Hebbian outputs: early components are inaccurate
 
@@ -61,6 +62,7 @@ class OnlineState:
     W: Array  # (p, q); "hebbian": V; "ccipca": as long as the variances; "svd": W^T W is the scatter, p <= 2 r
     beta: float = 0.0
     xi: float = 0.0
+    settled: bool = True  # False: beta and xi come from too few residuals, and all weights are one
     n: int = 0  # rows seen; t of the gain 1/t
     weight: float = 0.0  # sum of the weights
     floor: float = 0.0  # size of residuals that are rounding
@@ -79,11 +81,28 @@ class DivergedError(ArithmeticError):
 
 def given_start(mean: Array, V: Array, options: OnlineOptions) -> OnlineState:
     """Return the state before the first row for a mean, (q,), and components, (r, q), of no weight."""
-    state = OnlineState(mean.astype(np.float64), np.array(V, np.float64, order="C"))
+    state = OnlineState(mean.astype(np.float64), np.array(V, np.float64, order="C"), settled=False)
     if options.update != "hebbian":
-        lengths = np.linalg.norm(V, axis=1)
-        state.W = V * np.divide(_FAINT, lengths, out=np.zeros(len(V)), where=lengths > 0)[:, None]
+        state.W = _FAINT * _orthonormal(state.W)
+    elif options.safeguard:  # components have length 1 in the end; the gains of much longer ones would be very small
+        state.W /= np.maximum(np.linalg.norm(state.W, axis=1), 1.0)[:, None]
     return _completed(state, options)
+
+
+def _orthonormal(V: Array) -> Array:
+    """Return orthonormal rows with the span of V, by Gram-Schmidt; a row that depends on those above becomes zero.
+
+    The residuals of "svd" and "ccipca" are distances from the span only where components are orthogonal.
+    """
+    axes = np.zeros(V.shape)
+    for i, row in enumerate(V):
+        rest = row
+        for _ in range(2):  # once loses digits where rows are nearly dependent
+            rest = rest - (axes @ rest) @ axes
+        length = np.linalg.norm(rest)
+        if length > _DEPENDENT * np.linalg.norm(row):
+            axes[i] = rest / length
+    return axes
 
 
 def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[OnlineState, Array]:
@@ -95,7 +114,8 @@ def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[O
     else:  # rows that are all the same are no outliers
         center, z, w = F[0], 0.5 * missing, np.ones(len(F))
         psi = choose_psi(options.psi, options.beta, options.xi, z, _rounding(F, missing), strict_scale)
-    state = OnlineState(center, F[:0], psi.beta, psi.xi, len(F), float(w.sum()), recent=z[-_RECENT:].copy())
+    enough = len(F) >= ENOUGH
+    state = OnlineState(center, F[:0], psi.beta, psi.xi, enough, len(F), float(w.sum()), recent=z[-_RECENT:].copy())
     state.mean = center + w @ (F - center) / state.weight
     state.floor = _rounding(F, missing)
     D = np.sqrt(w)[:, None] * (F - state.mean)
@@ -181,13 +201,13 @@ def _room(state: OnlineState, options: OnlineOptions) -> int:
 
 
 def _tune(state: OnlineState, options: OnlineOptions) -> None:
-    if len(state.recent) >= _ENOUGH:
+    if len(state.recent) >= ENOUGH:
         psi = choose_psi(options.psi, options.beta, options.xi, state.recent, state.floor)
-        state.beta, state.xi = psi.beta, psi.xi
+        state.beta, state.xi, state.settled = psi.beta, psi.xi, True
 
 
 def _psi(state: OnlineState, options: OnlineOptions) -> Psi:
-    unknown = options.automatic and len(state.recent) < _ENOUGH
+    unknown = options.automatic and not state.settled
     return Psi("none" if unknown else options.psi, state.beta, state.xi)
 
 

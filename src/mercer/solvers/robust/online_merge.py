@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.engine.psi import choose_psi, strict_scale
 from mercer.engine.robust_block import merged_root
-from mercer.solvers.robust.online import OnlineOptions, OnlineState, closed
+from mercer.solvers.robust.online import ENOUGH, OnlineOptions, OnlineState, closed
 
 _RECENT = 50  # residuals of each state from which the parameters of psi are taken again
 
@@ -40,5 +40,5 @@ def merged_states(first: OnlineState, second: OnlineState, options: OnlineOption
     )
     if options.automatic and len(state.recent):
         psi = choose_psi(options.psi, options.beta, options.xi, state.recent, state.floor, strict_scale)
-        state.beta, state.xi = psi.beta, psi.xi
+        state.beta, state.xi, state.settled = psi.beta, psi.xi, len(state.recent) >= ENOUGH
     return state
