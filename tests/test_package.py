@@ -46,6 +46,25 @@ def test_unknown_name_says_what_there_is():
         _ = mercer.KernelPAC
 
 
+_HELP_WITHOUT_DASK = """
+import inspect, sys
+sys.modules.update(dict.fromkeys(["dask", "distributed"]))  # as if they were not installed
+import mercer
+print("dask" in dir(mercer), "KernelPCA" in dict(inspect.getmembers(mercer)))
+"""
+
+
+def test_what_needs_an_extra_that_is_missing_is_not_listed_so_that_help_works():
+    done = subprocess.run([sys.executable, "-c", _HELP_WITHOUT_DASK], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+def test_it_works_without_docstrings():
+    code = "import mercer, mercer.dask; print(mercer.KernelPCA.__doc__, mercer.dask.KernelPCA(3).n_components)"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["None", "3"], done.stderr
+
+
 def test_the_wheel_holds_the_package_and_nothing_beside_it():
     root = Path(mercer.__file__).parents[2]
     if not (root / "papers").is_dir():

@@ -1,9 +1,11 @@
 """Mercer: kernel PCA to rely on. Public names are resolved on first use; importing this costs nothing."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from mercer.registry import MODULES as _MODULES
+from mercer.registry import NEEDED as _NEEDED
 from mercer.registry import PUBLIC as _PUBLIC
 from mercer.version import __version__
 
@@ -63,4 +65,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted([*__all__, *filter(_can_be_imported, _MODULES)])  # help() imports all that is listed
+
+
+def _can_be_imported(module: str) -> bool:
+    return all(find_spec(package) for package in _NEEDED.get(module, ()))

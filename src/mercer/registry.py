@@ -42,3 +42,6 @@ PUBLIC: dict[str, str] = {
 
 MODULES = ("metrics", "kernels", "datasets", "plots", "errors", "events", "dask")
 """The public modules."""
+
+NEEDED: dict[str, tuple[str, ...]] = {"dask": ("dask", "distributed")}
+"""Packages without which a public module cannot be imported."""

@@ -300,3 +300,14 @@ def test_equal_rows_have_no_variation(n, kernel, value):
     model = KernelPCA(n_components=3, kernel=kernel).fit(np.full((n, 3), value))
     np.testing.assert_array_equal(model.eigenvalues_, 0.0)
     assert KernelPCA(kernel=kernel).fit(np.full((n, 3), value)).n_components_ == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_masked_cells_are_missing_and_an_empty_mask_is_none(dtype):
+    rows = np.ma.masked_array(GOOD.astype(dtype))
+    assert np.array_equal(KernelPCA(2).fit(rows).eigenvalues_, KernelPCA(2).fit(rows.data).eigenvalues_)
+    rows[1, 0] = np.ma.masked
+    with pytest.raises(ValueError, match="SimpleImputer"):
+        KernelPCA(2).fit(rows)
+    assert rows.dtype == dtype
+    assert rows.mask.sum() == 1

@@ -137,6 +137,19 @@ def test_any_memory_layout_keeps_its_values(value: Any) -> None:
     assert back.dtype == value.dtype.newbyteorder("=")
 
 
+def test_arrays_keep_their_order_of_memory() -> None:
+    rows = np.arange(6.0).reshape(2, 3)
+    assert there_and_back(rows).flags.c_contiguous
+    assert there_and_back(rows.T).flags.f_contiguous
+    assert there_and_back(rows.T).flags.writeable
+    assert there_and_back(rows[:, ::2]).flags.c_contiguous
+
+
+def test_an_unknown_order_of_memory_is_refused() -> None:
+    with pytest.raises(ModelFileError, match="order of memory"):
+        codec.decode({"$": "array", "key": "k", "order": "K"}, {"k": np.eye(2)})
+
+
 def test_memmap_is_stored_as_an_array(tmp_path: Any) -> None:
     mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="w+", shape=(3,))
     mapped[:] = [1, 2, 3]

@@ -7,6 +7,7 @@ import sys
 import numba
 import numpy as np
 
+from mercer import KernelPCA
 from mercer.events import COMPILATION, History
 from mercer.kernels.compiled import COMPILING, _Told, compiled
 
@@ -70,3 +71,26 @@ def test_inner_functions_have_no_entry_from_python():
     halves(np.arange(3.0), out)
     assert out.tolist() == [0.0, 0.5, 1.0]
     assert isinstance(halves, numba.core.dispatcher.Dispatcher)
+
+
+_NOT_COMPILED = """
+import numpy as np, mercer
+from mercer.cli.system import facts
+X = np.random.default_rng(0).standard_normal((30, 3))
+print(np.abs(mercer.KernelPCA(2, kernel="rbf").fit(X).transform(X)).sum(), facts()["compiled functions"][:12], sep="|")
+"""
+
+
+def test_without_compilation_python_computes_the_same():
+    done = subprocess.run(
+        [sys.executable, "-c", _NOT_COMPILED],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    total, told = done.stdout.strip().split("|")
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    np.testing.assert_allclose(float(total), np.abs(KernelPCA(2, kernel="rbf").fit(X).transform(X)).sum())
+    assert told == "not compiled"

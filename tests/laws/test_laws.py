@@ -245,6 +245,16 @@ def test_saved_models_give_the_same_bits(cls, X, new, tmp_path):
     learned(clone(again), X)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@every_decomposition
+def test_models_of_rows_in_columnwise_memory_are_saved_bit_by_bit(cls, kernel, rng, tmp_path):
+    X = pd.DataFrame(rng.standard_normal((300, 7))).to_numpy()
+    assert X.flags.f_contiguous
+    model = make(cls, kernel=kernel).fit(X)
+    model.save(tmp_path / "model")
+    assert_same(answers(mercer.load(tmp_path / "model"), X[:77]), answers(model, X[:77]))
+
+
 @every_estimator
 def test_before_it_has_learned_it_cannot_be_saved(cls, tmp_path):
     with pytest.raises(NotFittedError):

@@ -26,3 +26,12 @@ def names_read(cls: type) -> set[str]:
 @pytest.mark.parametrize("cls", ESTIMATORS.values(), ids=ESTIMATORS)
 def test_every_parameter_is_read(cls):
     assert set(inspect.signature(cls).parameters) - names_read(cls) == set()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS.values(), ids=ESTIMATORS)
+def test_type_checkers_accept_a_number_where_the_docstring_allows_one_for_verbose(cls):
+    known = inspect.signature(cls).parameters
+    if "verbose" not in known:
+        pytest.skip("shows no progress")
+    assert "verbose : bool or int" in inspect.getdoc(cls)
+    assert known["verbose"].annotation == bool | int

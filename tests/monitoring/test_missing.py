@@ -350,3 +350,14 @@ def test_only_some_patterns_are_kept(monitor, X, rng):
     first = monitor.verdicts(rows)
     assert len(monitor._book.found) <= 64
     assert same(monitor.verdicts(rows), first)
+
+
+def test_a_masked_cell_is_a_missing_value(rng):
+    X, new = rng.standard_normal((400, 3)), rng.standard_normal((50, 3))
+    gaps = new > 1.5
+    monitor = ProcessMonitor().fit(X)
+    expected = monitor.judge(np.where(gaps, np.nan, new))
+    monitor.reset()
+    found = monitor.judge(np.ma.masked_array(np.where(gaps, 9999.0, new), gaps))
+    assert gaps.any()
+    np.testing.assert_array_equal(found.p, expected.p)

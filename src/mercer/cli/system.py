@@ -43,8 +43,12 @@ def _threads() -> str:
 
 
 def _cache() -> str:
+    from numba import config
+
     from mercer.kernels.compile_cache import used_folder
 
+    if config.DISABLE_JIT:
+        return "not compiled, and slow: NUMBA_DISABLE_JIT is set"
     folder, writable = used_folder()
     if folder is None:
         return "kept nowhere: compiled again in every process; set NUMBA_CACHE_DIR to a folder that can be written to"

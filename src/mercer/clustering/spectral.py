@@ -189,7 +189,7 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
         n_init: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components

@@ -33,7 +33,8 @@ def like(local: type, what: str | None = None) -> Callable[[Cls], Cls]:
         __init__.__signature__ = signature  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[misc]
         cls._own = own  # type: ignore[attr-defined]
-        cls.__doc__ = _documented(cls, local, own, what)
+        if cls.__doc__ is not None:  # python -OO drops them
+            cls.__doc__ = _documented(cls.__doc__, local, own, what)
         return cls
 
     return decorate
@@ -45,9 +46,9 @@ def _extended(local: Any, own: tuple[str, ...]) -> inspect.Signature:
     return signature.replace(parameters=[*signature.parameters.values(), *more], return_annotation=None)
 
 
-def _documented(cls: type, local: type, own: tuple[str, ...], what: str | None) -> str:
+def _documented(own_text: str, local: type, own: tuple[str, ...], what: str | None) -> str:
     """Return the text of a class with the section on parameters of another class, and its own ones."""
-    before, examples = inspect.cleandoc(cls.__doc__ or "").split("Attributes\n----------", 1)
+    before, examples = inspect.cleandoc(own_text).split("Attributes\n----------", 1)
     text = inspect.cleandoc(local.__doc__ or "")
     found = re.search(r"^Parameters\n-+\n(.*?)\n\n^\w+\n-+\n", text, re.DOTALL | re.MULTILINE)
     # the references are listed on the page of the other class

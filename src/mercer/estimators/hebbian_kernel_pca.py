@@ -249,7 +249,7 @@ class HebbianKernelPCA(KernelDecomposition):
         alpha: float = 1.0,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

@@ -200,7 +200,7 @@ class HebbianPCA(KernelDecomposition):
         orthonormalize: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.rule = rule

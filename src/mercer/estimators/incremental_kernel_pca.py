@@ -186,7 +186,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         forgetting: float = 1.0,
         preimage: str = "auto",
         alpha: float = 1.0,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

@@ -233,7 +233,7 @@ class KernelPCA(KernelDecomposition):
         n_jobs: int | None = None,
         precision: str = "auto",
         preimage: str = "ridge",
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

@@ -219,7 +219,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         preimage: str = "auto",
         alpha: float = 1.0,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

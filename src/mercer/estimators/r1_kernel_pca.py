@@ -153,7 +153,7 @@ class R1KernelPCA(KernelDecomposition):
         preimage: str = "auto",
         alpha: float = 1.0,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

@@ -110,8 +110,9 @@ def check_rows(
     """Return X as a float matrix (float32 stays float32), or fail as scikit-learn does, with advice.
 
     With copy=True the result shares no memory with X; rows that a model keeps need that, as callers reuse their arrays.
-    With missing=True, NaN is allowed. least is the smallest number of rows.
+    With missing=True, NaN is allowed, and a masked cell is NaN. least is the smallest number of rows.
     """
+    X = _masked_as_nan(X)
     stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
     try:
         checked = validate_data(
@@ -132,6 +133,13 @@ def check_rows(
     if checked.dtype not in (np.float64, np.float32):
         checked = checked.astype(np.float64)
     return _with_short_indices(_without_repeated_cells(checked)) if is_sparse(checked) else checked
+
+
+def _masked_as_nan(X: Any) -> Any:
+    """Return X with NaN in masked cells: numpy would give the numbers below the mask, which say nothing."""
+    if not isinstance(X, np.ma.MaskedArray) or not np.ma.is_masked(X):
+        return X
+    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
 
 
 def _without_repeated_cells(X: Points) -> Points:

@@ -157,7 +157,9 @@ def _encode_array(value: npt.NDArray[Any], arrays: Arrays, path: str, depth: int
     # The path makes the file readable for people; the number makes the key unique.
     key = f"{len(arrays)}:{path}".encode("ascii", "backslashreplace").decode("ascii")
     arrays[key] = np.asarray(value, dtype=native, order="C")
-    return {"$": "array", "key": key}
+    node = {"$": "array", "key": key}
+    by_columns = value.flags.f_contiguous and not value.flags.c_contiguous
+    return {**node, "order": "F"} if by_columns else node  # BLAS rounds products differently in another order
 
 
 def _numeric(dtype: np.dtype[Any], path: str) -> str:
@@ -274,12 +276,14 @@ def _decode_scalar(node: Any, arrays: Any, depth: int) -> Any:
 
 
 def _decode_array(node: Any, arrays: Mapping[str, npt.NDArray[Any]], depth: int) -> npt.NDArray[Any]:
-    """Return the array that a node refers to, in native byte order and writeable."""
-    key = _plain(node["key"], str)
+    """Return the array that a node refers to, in native byte order, in its order of memory, and writeable."""
+    key, order = _plain(node["key"], str), node.get("order", "C")
     if key not in arrays:
         raise ModelFileError(f"it refers to the array {key!r}, which the file does not have")
+    if order not in ("C", "F"):
+        raise ModelFileError(f"unknown order of memory {order!r}")
     array = arrays[key]
-    return np.require(array, array.dtype.newbyteorder("="), ["C", "A", "W"])
+    return np.require(array, array.dtype.newbyteorder("="), [order, "A", "W"])
 
 
 def _decode_strings(node: Any, arrays: Any, depth: int) -> npt.NDArray[Any]:

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from llvmlite import ir
-from numba import njit, types
+from numba import config, njit, types
 from numba.core import cgutils, event
 from numba.extending import intrinsic
 
@@ -67,7 +67,16 @@ COMPILING = "compiling functions, once"
 event.register("numba:compile", _Told())  # numba holds its compiler lock meanwhile: one thread at a time
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+def _hint(function: Callable[..., Any]) -> Any:
+    """Return a hint for compiled code; where NUMBA_DISABLE_JIT lets Python run that code, hints do nothing."""
+    return _nothing if config.DISABLE_JIT else intrinsic(function)
+
+
+def _nothing(*given: Any) -> None:
+    """Do nothing."""
+
+
+@_hint
 def prefer_wide_vectors(typingctx: Any) -> Any:
     """Let LLVM use 512-bit registers where the processor has them; it avoids them by default."""
 
@@ -79,7 +88,7 @@ def prefer_wide_vectors(typingctx: Any) -> Any:
     return types.void(), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_hint
 def prefetch(typingctx: Any, array: Any, row: Any, column: Any) -> Any:
     """Ask the processor to load array[row, column] into its cache; this is only a hint, so any address is harmless."""
 
