@@ -101,7 +101,8 @@ def outliers(
             silence.tell(silence.no_training_row(judge._level, judge.calibration_.n))
         seen, alarms = _judge(judge, judging, out, top, alpha)
     if out != "-":
-        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm {_limit_in_words(judge, alpha)}.")
+        rest = " Not all are shown: --top shows more, and -o FILE writes every row." if out is None and alarms > top else ""
+        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm {_limit_in_words(judge, alpha)}.{rest}")
         _show(judge, seen)
 
 
