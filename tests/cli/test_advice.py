@@ -24,6 +24,42 @@ def files(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["transform", "score", "denoise"])
+def test_rows_in_the_place_of_the_model(command):
+    assert "named.csv is a file of rows, not a model. The model comes first" in failure(command, "named.csv", "two.csv")
+
+
+def test_a_file_that_is_no_model_is_not_called_truncated():
+    told = failure("info", "named.csv")
+    assert "does not begin as a model does: it is a file of another kind" in told
+    assert "backup" not in told
+
+
+def test_a_model_in_the_place_of_a_detector():
+    run("fit", "named.csv", "-o", "scaled.mercer", "--components", 2, "--scale", "soft")
+    told = failure("outliers", "named.csv", "--detector", "scaled.mercer")
+    assert "scaled.mercer holds a model of `mercer fit`, not a detector" in told
+
+
+@pytest.mark.parametrize("command", [["fit", "-o", "n.mercer"], ["outliers"], ["select"]])
+def test_a_folder_in_the_place_of_a_file(command):
+    assert ". is a folder; a file with data is needed" in failure(command[0], ".", *command[1:])
+
+
+def test_a_spreadsheet_must_be_saved_as_text():
+    assert "Save the table as .csv" in failure("outliers", "table.xlsx")
+
+
+def test_an_image_that_is_not_there():
+    assert "in.png does not exist; an image is needed" in failure("denoise", "in.png", "-o", "out.png")
+
+
+def test_a_live_monitor_without_its_model_or_with_two_sources():
+    told = failure("watch", "named.csv", "--headless", "--model", "none.mercer")
+    assert "none.mercer is not a file; give a detector of `mercer outliers --save`" in told
+    assert "--demo makes its own rows; leave out named.csv" in failure("watch", "named.csv", "--demo", "--headless")
+
+
+@pytest.mark.parametrize("command", ["transform", "score", "denoise"])
 def test_a_file_without_names_needs_as_many_columns_as_the_model(command):
     told = failure(command, "m.mercer", "four.csv")
     assert "four.csv has no names of columns and 4 columns of numbers; the model needs 3 (a, b, c)" in told

@@ -130,3 +130,21 @@ def test_the_help_tells_who_keeps_means(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     told = " ".join(run(command, "--help").stdout.replace("│", " ").split())
     assert "a saved monitor has no means" in told
+
+
+def test_where_not_all_alarms_are_shown_it_is_told_how_to_see_them(detector):
+    alarms = int((detector.p_values(NEW) <= 0.1).sum())
+    told = run("outliers", "new.csv", "--detector", "d", "--top", alarms - 1).stderr
+    assert "Not all are shown: --top shows more, and -o FILE writes every row." in told
+    assert "shown" not in run("outliers", "new.csv", "--detector", "d", "--top", alarms).stderr
+    assert "shown" not in run("outliers", "new.csv", "--detector", "d", "--top", 1, "-o", "all.csv").stderr
+
+
+def test_where_not_all_alarms_of_a_monitor_are_shown_it_is_told(monitor, files):
+    rows = NEW.copy()
+    rows[[20, 60, 90]] += 50.0
+    writers.write("three.csv", [rows], list("abc"))
+    every = run("monitor", "three.csv", "--monitor", "m", "--top", 50).stderr
+    assert "times" in every
+    assert "shown" not in every
+    assert "One is shown: --top shows more." in run("monitor", "three.csv", "--monitor", "m", "--top", 1).stderr

@@ -74,3 +74,14 @@ def test_a_model_without_scores_is_refused_in_one_line(files, kind, command):
     told = failure(command, "m", "x.csv", "-o", "y.csv")
     assert f"m holds a model of the class {kind}, which has no scores" in told
     assert "--detector" not in told
+
+
+@pytest.mark.parametrize("command", [["outliers", "odd.csv"], ["monitor", "odd.csv", "odd.csv"]])
+def test_a_warning_about_a_column_calls_it_by_its_name_in_the_file(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    rows[17, 1] = 1e6
+    lines = [f"m{i},{a},{b},{c}" for i, (a, b, c) in enumerate(rows)]
+    (tmp_path / "odd.csv").write_text("\n".join(["id,temperature,flow,level", *lines]) + "\n")
+    told = run(*command).stderr
+    assert "(row 17 in column 'flow'; rows are counted from 0)" in told

@@ -248,7 +248,8 @@ def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch, kind):
         ("x.jsonl", b"[1]\n[2\n", "line 2 is not JSON"),
         ("x.jsonl", b"[1]\n7\n", "line 2 is 7; a list or an object"),
         ("x.jsonl", b"", "holds no rows"),
-        ("x.xls", b"", r"suffix '.xls', which is not known. Use one of .npy, .npz, .csv"),
+        ("x.xls", b"", r"suffix '.xls', which is not known. Save the table as .csv, or use one of .npy, .npz, .csv"),
+        ("x.doc", b"", r"suffix '.doc', which is not known. Use one of .npy, .npz, .csv"),
     ],
 )
 def test_what_cannot_be_read_is_explained(tmp_path, name, content, message):

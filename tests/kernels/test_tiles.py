@@ -1,6 +1,7 @@
 """Kernel tiles: the right numbers, each computed once, in bounded memory, whatever budget and threads."""
 
 import threading
+import time
 import tracemalloc
 from collections import Counter
 
@@ -103,6 +104,22 @@ def test_an_error_in_a_thread_reaches_the_caller(threads):
 
     with pytest.raises(ArithmeticError, match="seven"):
         run_in_threads(work, range(20), threads)
+
+
+def test_after_an_interrupt_the_other_threads_stop_at_their_next_item():
+    seen, interrupted = [], threading.Event()
+
+    def work(worker, item):
+        if worker == 0:
+            interrupted.set()
+            raise KeyboardInterrupt
+        interrupted.wait(10)
+        time.sleep(0.001)  # the calling thread gets its turn
+        seen.append(item)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_threads(work, range(2000), 2)
+    assert len(seen) < 1000  # the other thread has 1000 items
 
 
 @pytest.mark.parametrize("threads", [1, 2])

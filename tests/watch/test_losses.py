@@ -151,3 +151,12 @@ def test_a_row_of_past_data_without_a_time_hides_no_alarm(tmp_path):
         found.append([json.loads(line)["kind"] for line in out.read_text().splitlines()])
     assert found[0] == found[1]
     assert found[0]
+
+
+def test_a_file_with_fewer_rows_than_are_learned_from(tmp_path):
+    code, said = told(tmp_path, csv_text(ROWS[:50]))
+    assert code == 1
+    assert "50 of 60 rows to learn from have come. With a smaller number for --learn the others are judged." in said[-1]
+    code, said = told(tmp_path, csv_text(ROWS[:10]))
+    assert code == 1
+    assert said[-1].endswith("10 of 60 rows to learn from have come.")

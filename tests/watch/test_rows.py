@@ -63,6 +63,18 @@ def test_text_missing_and_large_cells_are_nan_and_counted():
     assert reader.counts["missing"] == 7
 
 
+def test_texts_of_columns_that_are_not_learned_are_not_counted():
+    reader = RowReader()
+    read(reader, "id,a,b", "m1,1,2", "m2,broken,3")
+    again = RowReader()
+    again.restore(json.loads(json.dumps(reader.state())))
+    for one in (reader, again):
+        assert one.counts["text"] == 0  # nobody knows yet whether `id` should hold numbers
+        one.fix(["a", "b"])
+        read(one, "id,a,b", "m3,4,5", "m4,6,?!")
+        assert one.counts["text"] == 2
+
+
 def test_a_header_that_comes_again_is_no_row():
     reader = RowReader(["a", "b"], fixed=True)
     assert len(read(reader, "a,b", "1,2", "a,b", "3,4", " a , b", "5,6")) == 3

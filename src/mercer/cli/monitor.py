@@ -244,7 +244,9 @@ def _show(process: ProcessMonitor, found: Episodes) -> None:
     most_unusual = found.most_unusual()
     often = "once" if found.count == 1 else f"{found.count:,} times"
     begin = f"; an alarm begins {often}" if found.count else ""
-    console.say(f"{found.alarms:,} of {found.seen:,} rows raise an alarm at {process.alpha_:.3g}{begin}.")
+    shown = "One is" if len(most_unusual) == 1 else f"{len(most_unusual):,} are"
+    rest = f" {shown} shown: --top shows more." if found.count > len(most_unusual) > 0 else ""
+    console.say(f"{found.alarms:,} of {found.seen:,} rows raise an alarm at {process.alpha_:.3g}{begin}.{rest}")
     names = getattr(process, "feature_names_in_", None)
     grid = console.grid("from", "to", "rows", "p", "which", "moved most")
     for one in most_unusual:

@@ -21,6 +21,7 @@ from mercer.outliers.settings import MANY_ROWS
 
 _CHUNK = 4096
 _ALPHA = 0.05
+_REST = " Not all are shown: --top shows more, and -o FILE writes every row."
 _LEARNING = ("train", "statistic", "method", "scale", "rows", "seed")  # parameters without effect on a saved detector
 _COMPONENTS = 4  # as many as the detector takes if no method is given
 
@@ -101,7 +102,8 @@ def outliers(
             silence.tell(silence.no_training_row(judge._level, judge.calibration_.n))
         seen, alarms = _judge(judge, judging, out, top, alpha)
     if out != "-":
-        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm {_limit_in_words(judge, alpha)}.")
+        rest = _REST if out is None and alarms > top else ""
+        console.say(f"{alarms:,} of {len(seen.values):,} rows raise an alarm {_limit_in_words(judge, alpha)}.{rest}")
         _show(judge, seen)
 
 

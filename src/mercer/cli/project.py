@@ -12,8 +12,10 @@ import typer
 from mercer.arrays import Array
 from mercer.cli import console, options, source, targets, waiting
 from mercer.cli.source import labelled
+from mercer.errors import ModelFileError
 from mercer.io import writers
 from mercer.io.persist import load
+from mercer.io.readers import holds_rows
 from mercer.io.table import Table, joined
 from mercer.registry import DECOMPOSITIONS
 from mercer.tables.prepared import PreparedModel
@@ -170,7 +172,12 @@ class Largest:
 
 def open_model(path: Path) -> Any:
     """Load a kernel model, or fail if there is none at this path."""
-    estimator = open_file(path)
+    try:
+        estimator = open_file(path)
+    except ModelFileError as error:
+        if not holds_rows(path):
+            raise
+        raise ModelFileError(f"{path} is a file of rows, not a model. The model comes first, then the rows.") from error
     if isinstance(estimator, PreparedModel) or type(estimator).__name__ in DECOMPOSITIONS:
         return estimator
     problem = f"{path} holds a model of the class {type(estimator).__name__}, which has no scores of rows"
@@ -182,7 +189,8 @@ def open_kind(path: Path, kind: type, name: str, maker: str) -> Any:
     """Load an object of this kind, or fail and say which command makes one."""
     found = open_file(path)
     if not isinstance(found, kind):
-        raise TypeError(f"{path} holds a {type(found).__name__}, not a {name}; make one with `{maker}`.")
+        held = "model of `mercer fit`" if isinstance(found, PreparedModel) else type(found).__name__
+        raise TypeError(f"{path} holds a {held}, not a {name}; make one with `{maker}`.")
     return found
 
 

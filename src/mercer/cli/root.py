@@ -64,10 +64,11 @@ def root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Kernel PCA on files: fit a model, project, score and denoise rows with it, or clean an image.
+    """Kernel PCA on files: fit a model and apply it, find unusual rows, watch a process, or clean an image.
 
-    The suffix of a file gives its format: .npy, .npz, .csv, .tsv, .parquet, .jsonl, texts also with .gz; - is standard
-    input or output. Columns without numbers are left out; a model finds its columns in new files by their names.
+    The suffix of a file gives its format: .npy, .npz, .csv, .tsv, .txt, .parquet, .jsonl, texts also with .gz.
+    The name - is standard input or output.
+    Columns without numbers are left out; a model finds its columns in new files by their names.
     """
 
 

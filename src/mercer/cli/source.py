@@ -184,9 +184,9 @@ def ready(known: readers.Table, learning: Source) -> tuple[readers.Table, Array 
 
 def fit(judge: Any, known: readers.Table, X: Any, observers: tuple[Observer, ...]) -> None:
     """Fit a detector or monitor to the rows X of a table, with progress, and let it know the names of the columns."""
-    judge.observers = observers
+    judge.observers, judge.names_in_messages = observers, known.names
     judge.fit(X)
-    del judge.observers
+    del judge.observers, judge.names_in_messages
     if known.names:
         judge.feature_names_in_ = np.array(known.names, object)  # to find the columns in later files
 

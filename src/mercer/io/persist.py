@@ -224,13 +224,16 @@ def _read_prefix(file: BinaryIO, size: int, max_bytes: int) -> bytes:
     if len(first) < 8:
         raise ModelFileError(f"it has {size} bytes, too few for a model: it is empty or truncated. {_AGAIN}")
     length = int.from_bytes(first, "little")
+    if length > MAX_HEADER:
+        raise ModelFileError(
+            "it does not begin as a model does: it is a file of another kind, or damaged. Give a file that `save` or "
+            "`mercer fit` has written."
+        )
     if length > size - 8:
         raise ModelFileError(
             f"it announces a header of {length} bytes, but {size - 8} follow: it is truncated, damaged or no "
             f"model file. {_AGAIN}"
         )
-    if length > MAX_HEADER:
-        raise ModelFileError(f"its header has {length} bytes, the limit is {MAX_HEADER}. {_AGAIN}")
     return first + file.read(length)
 
 

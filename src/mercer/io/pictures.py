@@ -40,7 +40,7 @@ def read_picture(path: str | os.PathLike[str]) -> Pixels:
             converted = picture if mode == picture.mode else picture.convert("RGBA" if transparent else mode)
             return np.array(converted)
     except FileNotFoundError:
-        raise
+        raise FileNotFoundError(f"{path} does not exist; an image is needed. Check the path.") from None
     except (OSError, ValueError, SyntaxError, from_file.DecompressionBombError) as error:
         raise DataFileError(f"Cannot read {path} as an image: {error}") from error
 

@@ -133,14 +133,16 @@ def _open(where: str, rows: int, selection: Selection) -> Iterator[Table]:
     file, key = _split_key(where)
     path = Path(file)
     kind = _kind(path)
+    if path.is_dir():
+        raise FileNotFoundError(f"{where} is a folder; a file with data is needed. Name the file in it.")
     if kind not in SUFFIXES:
+        advice = "Save the table as .csv, or use" if kind in _SPREADSHEETS else "Use"
         raise DataFileError(
             f"{where} has the suffix {path.suffix!r}, which is not known. "
-            f"Use one of {', '.join(SUFFIXES)}, a text with .gz after it, or - for standard input."
+            f"{advice} one of {', '.join(SUFFIXES)}, a text with .gz after it, or - for standard input."
         )
     if not path.is_file():
-        problem = "is a folder" if path.is_dir() else "does not exist"
-        raise FileNotFoundError(f"{path} {problem}; a file with data is needed. Check the path.")
+        raise FileNotFoundError(f"{path} does not exist; a file with data is needed. Check the path.")
     if key is not None:
         return npy.tables(npy.archived_rows(path, key, rows), where, selection)
     return SUFFIXES[kind](path, rows, selection)
@@ -171,6 +173,9 @@ def _split_key(where: str) -> tuple[str, str | None]:
 def _shown(where: str) -> str:
     """Return the name of a source in messages."""
     return "Standard input" if where == "-" else where
+
+
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def _npy(path: Path, rows: int, selection: Selection) -> Iterator[Table]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
@@ -83,10 +84,14 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
     """Call work(worker, item) for all items; `worker` says which scratch space the call may use.
 
     Items are assigned in turn, not to the first free worker, so that sums over a worker's items never depend on timing.
+    Where the calling thread is interrupted, the others stop after the items they are at.
     """
+    stopped = Event()
 
     def loop(worker: int) -> None:
         for item in items[worker::threads]:
+            if stopped.is_set():
+                return
             work(worker, item)
 
     others = range(1, min(threads, len(items)))
@@ -96,9 +101,13 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
         return
     with one_blas_thread(), ThreadPoolExecutor(len(others)) as pool:
         running = [pool.submit(loop, worker) for worker in others]
-        loop(0)
-        for future in running:
-            future.result()  # raises the exception of a worker
+        try:
+            loop(0)
+            for future in running:
+                future.result()  # raises the exception of a worker
+        except BaseException:
+            stopped.set()  # leaving the pool waits for its threads: after Ctrl-C for the rest of the pass
+            raise
 
 
 class MappedRows:

@@ -18,7 +18,7 @@ def warn_of_dominating_rows(X: Array, estimator: Any, advice: str) -> None:
     found = dominating_rows(X)
     if not found:
         return
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", getattr(estimator, "names_in_messages", None))
     told = [f"row {row} in {_column(column, names)}" for column, row in found[:_MOST_NAMED]]
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     warnings.warn(

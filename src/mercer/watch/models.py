@@ -68,4 +68,9 @@ class Models:
 
 
 def _digest(path: Path) -> str:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is not a file; give a detector of `mercer outliers --save`, or a monitor of "
+            "`mercer monitor --save`."
+        )
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -89,6 +89,7 @@ class RowReader:
         self._fresh = True
         self._pending: list[str] | None = None  # a line that may name the columns anew: the next one tells
         self._time_came = False  # the column of times
+        self._texts: Counter[str] = Counter()  # cells with text by column, until it is known which columns count
         self._commas = False  # whether a comma marked decimals in this text: 1.234 is then no little more than one
 
     # -- what is saved ---------------------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ class RowReader:
             "columns": self.columns, "fixed": self.fixed, "time": self.time_name, "header": self.header,
             "separator": self.separator, "fresh": self._fresh, "ignored": sorted(self.ignored),
             "unknown": list(self.unknown), "clock": self.clock.state(), "pending": self._pending,
-            "time_came": self._time_came, "half": self.half_name, "commas": self._commas,
+            "time_came": self._time_came, "half": self.half_name, "commas": self._commas, "texts": dict(self._texts),
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -110,7 +111,7 @@ class RowReader:
         came = self.time_name == state["time"] and bool(state.get("time_came", True))
         self._pending, self._time_came = state.get("pending"), came or self.time_name in (state["header"] or ())
         self.header, self.separator, self._fresh = state["header"], state["separator"], bool(state["fresh"])
-        self._commas = bool(state.get("commas", False))
+        self._commas, self._texts = bool(state.get("commas", False)), Counter(state.get("texts", {}))
         self.ignored, self.unknown = set(state["ignored"]), dict.fromkeys(state["unknown"])
         self.clock.restore(state["clock"])
         self._known, self._plan = set(self.columns), None
@@ -123,6 +124,8 @@ class RowReader:
             self.clock.row = [last.get(name, np.nan) for name in columns]
         self.columns, self.fixed = list(columns), True
         self._known, self._plan = set(columns), None
+        self.counts["text"] += sum(self._texts[name] for name in columns)
+        self._texts.clear()
 
     @property
     def strange(self) -> bool:
@@ -259,7 +262,7 @@ class RowReader:
                 return ((time, [float(cell) for cell in plan.pick(cells)]),)
             except (ValueError, TypeError, OverflowError):
                 pass
-        return ((time, [self._number(None if at is None else cells[at]) for at in plan.places]),)
+        return ((time, self._numbers([None if at is None else cells[at] for at in plan.places])),)
 
     # -- JSON and values by name -----------------------------------------------------------------------------------
 
@@ -291,7 +294,7 @@ class RowReader:
             return ((time, [float(cell) for cell in found]),)  # type: ignore[arg-type]
         except (ValueError, TypeError, OverflowError):
             self._meet(cells)
-            return ((time, [self._number(cells.get(name)) for name in self.columns]),)
+            return ((time, self._numbers([cells.get(name) for name in self.columns])),)
 
     def _meet(self, names: Iterable[str]) -> None:
         """Find the column of time, and what to do with names that are not known yet."""
@@ -324,7 +327,10 @@ class RowReader:
         joined = joined_time(first, half) if is_date else joined_time(half, first)
         return first if joined is None else joined
 
-    def _number(self, cell: Any) -> float:
+    def _numbers(self, cells: Cells) -> Cells:
+        return [self._number(cell, name) for cell, name in zip(cells, self.columns, strict=True)]
+
+    def _number(self, cell: Any, column: str) -> float:
         """Return a number, 1 for true, 0 for false, or NaN; a text that is no mark of a missing value is counted."""
         if cell is None:
             return np.nan
@@ -338,7 +344,9 @@ class RowReader:
         if found is not None:
             self._commas |= "," in text
             return found
-        self.counts["text"] += text.strip().lower() not in MISSING
+        if text.strip().lower() not in MISSING:
+            counts, kind = (self.counts, "text") if self.fixed else (self._texts, column)
+            counts[kind] += 1
         return np.nan
 
 

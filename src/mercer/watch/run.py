@@ -19,6 +19,7 @@ from mercer.watch.sources.base import Source
 from mercer.watch.store import Store
 
 Say = Callable[[str], None]
+_FEWEST = 20  # rows that --learn may be
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def _failures(monitor: Monitor, judged: bool, forgotten: bool) -> list[str]:
     engine, found = monitor.engine, []
     if not judged and engine.judge is None:
         learned, needed = engine.told.learned, engine.settings.learn
-        found.append(f"Nothing was judged: {learned:,} of {needed:,} rows to learn from have come.")
+        advice = " With a smaller number for --learn the others are judged." if _FEWEST < learned < needed else ""
+        found.append(f"Nothing was judged: {learned:,} of {needed:,} rows to learn from have come.{advice}")
     lost = sum(output.left for output in monitor.outputs)
     if forgotten and lost:
         found.append(f"{lost:,} events of alarms were not delivered. With --state they are kept for the next start.")

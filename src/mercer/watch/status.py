@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from statistics import median
 from typing import Any
 
 from mercer.version import __version__
@@ -10,6 +11,8 @@ from mercer.watch.feed import Feed
 from mercer.watch.losses import warnings_about
 
 _SILENT = 30.0  # seconds without rows: "no data"
+_STEPS = 3.0  # and so many usual steps between rows: some plants give a row per minute
+_ONE_STEP = 1.0  # seconds: what comes within them came together
 _SPAN = 5.0  # seconds over which rows per second are counted
 
 
@@ -22,16 +25,31 @@ class Status:
         self.stopped = False
         self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), engine.told.rows)])
         self._changed = time.monotonic()
+        self._came: float | None = None  # when rows came the last time but those that came with them
+        self._steps: deque[float] = deque(maxlen=5)  # seconds between the last times that rows came
 
     def note(self) -> None:
         """Note how many rows there are; called after every step of the engine."""
         now, rows = time.monotonic(), self.engine.told.rows
         if rows != self._seen[-1][1]:
             self._changed = now
+            self._note_step(now)
         if now - self._seen[-1][0] >= 0.1:
             self._seen.append((now, rows))
         while len(self._seen) > 2 and now - self._seen[1][0] > _SPAN:
             self._seen.popleft()
+
+    def _note_step(self, now: float) -> None:
+        if self._came is not None and now - self._came < _ONE_STEP:
+            return
+        if self._came is not None:
+            self._steps.append(now - self._came)
+        self._came = now
+
+    def silent(self) -> bool:
+        """Tell whether rows have not come for longer than usual."""
+        usual = median(self._steps) if self._steps else 0.0  # a single pause does not count
+        return time.monotonic() - self._changed > max(_SILENT, _STEPS * usual)
 
     def rate(self) -> float:
         """Return rows per second of late."""
@@ -49,7 +67,7 @@ class Status:
             return "stopped"
         if open_alarms:
             return "alarm"
-        if time.monotonic() - self._changed > _SILENT:
+        if self.silent():
             return "no data"
         return "learning" if self.engine.judge is None else "ok"
 

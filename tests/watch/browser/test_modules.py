@@ -160,3 +160,18 @@ def test_numbers(modules, value, text):
 )
 def test_durations(modules, seconds, text):
     assert modules.evaluate("async (seconds) => (await import('./format.js')).duration(seconds)", seconds) == text
+
+
+@pytest.mark.parametrize(
+    "kind", ["missing", "late", "bad_time", "clock_set_back", "text", "unknown_column", "malformed", "not_judged"]
+)
+def test_every_kind_of_irregular_input_is_told(modules, kind):
+    script = """async (counts) => (await import("./state.js")).problemsIn(counts)"""
+    assert modules.evaluate(script, {"judged": 900, "alarm_rows": 5, kind: 3}) == 3
+
+
+def test_without_an_open_alarm_the_page_tells_of_those_that_nobody_has_seen(modules):
+    script = """async (counts) => (await import("./state.js")).sentence("ok", {}, counts)"""
+    assert modules.evaluate(script, {"shelved": 0, "unseen": 0}) == "No open alarm."
+    assert modules.evaluate(script, {"shelved": 0, "unseen": 2}) == "No open alarm; 2 closed and not acknowledged."
+    assert modules.evaluate(script, {"shelved": 1, "unseen": 2}).startswith("No open alarm; 1 shelved; 2 closed")

@@ -17,6 +17,12 @@ INKS = """name => {
     return colours.size;
 }"""
 
+# texts that are cut off, or stand beyond their panel
+CUT = """[...document.querySelectorAll('#bars .name, #bars .values, .now')].filter((text) => {
+    const edge = text.closest("section").getBoundingClientRect().right;
+    return text.scrollWidth > text.clientWidth || text.getBoundingClientRect().right > edge;
+}).map((text) => text.textContent)"""
+
 FOCUSED = """(() => {
     const element = document.activeElement;
     return [element.id || element.className, getComputedStyle(element).outlineWidth];
@@ -35,6 +41,10 @@ def test_all_is_there_at_three_sizes_in_light_and_dark(watch, opened, size, sche
     page = opened(watch.address, *SIZES[size], color_scheme=scheme)
     assert_soon(page, lambda: page.locator("#alarm-list button").count() > 0, True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate("document.querySelector('[data-now=trend]').textContent = '\u22120.765 to \u22120.0961'")
+    page.evaluate("document.querySelector('#bars .values').textContent = '\u25b2 \u22120.561, expected \u22120.0123'")
+    page.evaluate("document.querySelector('#bars .name').textContent = 'plant1/line3/pump2/'.repeat(6) + 'bearing'")
+    assert page.evaluate(CUT) == []
     ids = (
         "#state-word",
         "#alarm-list button",

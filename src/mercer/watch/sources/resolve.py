@@ -11,6 +11,8 @@ from mercer.watch.sources.standard_input import StandardInput
 
 def source_of(text: str | None, *, follow: bool = False, demo: bool = False) -> Source:
     """Return the source that an argument names: a file, - for standard input, or an address."""
+    if demo and text is not None:
+        raise ValueError(f"--demo makes its own rows; leave out {text}, or --demo.")
     if demo:
         return DemoSource()
     if text is None:

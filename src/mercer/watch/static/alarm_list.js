@@ -12,9 +12,10 @@ const STATES = {open: "open", acknowledged: "acknowledged", shelved: "shelved", 
 export const isActive = (alarm) => alarm.closed === null;
 export const isDone = (alarm) => alarm.closed !== null && alarm.acknowledged !== null;
 export const isWaiting = (alarm) => isActive(alarm) && alarm.state === "open";
+export const isUnseen = (alarm) => alarm.state === "closed" && alarm.acknowledged === null;
 
 export const stateWord = (alarm) =>
-  alarm.state === "closed" && alarm.acknowledged === null ? "closed, not acknowledged" : STATES[alarm.state] ?? alarm.state;
+  isUnseen(alarm) ? "closed, not acknowledged" : STATES[alarm.state] ?? alarm.state;
 
 export class AlarmList {
   // `onChange(chosen)` is called when the list or what is chosen in it changes. While `isBusy()`, the choice stays.
@@ -68,6 +69,10 @@ export class AlarmList {
 
   shelved() {
     return [...this.alarms.values()].filter((alarm) => alarm.state === "shelved");
+  }
+
+  unseen() {
+    return [...this.alarms.values()].filter(isUnseen);
   }
 
   choose(id, byPerson = true) {
@@ -151,7 +156,7 @@ export class AlarmList {
     Object.assign(item, {alarm, chosen: alarm.id === this.chosen});
     const button = item.firstChild;
     const [, when, kind, names, note] = button.children;
-    button.dataset.state = alarm.state === "closed" && alarm.acknowledged === null ? "unseen" : alarm.state;
+    button.dataset.state = isUnseen(alarm) ? "unseen" : alarm.state;
     button.dataset.alarm = alarm.id;
     button.setAttribute("aria-pressed", String(item.chosen));
     put(when, moment(alarm.opened));

@@ -54,7 +54,8 @@ function statusArrived(status) {
 function refresh() {
   const waiting = list.waiting();
   const since = waiting.length ? Math.min(...waiting.map(({opened}) => opened)) : null;
-  showState(page.status, {...page, known: list.known().length, waiting: waiting.length, shelved: list.shelved().length, since});
+  const counts = {known: list.known().length, waiting: waiting.length, shelved: list.shelved().length, unseen: list.unseen().length};
+  showState(page.status, {...page, ...counts, since});
 }
 
 // After each connection all is asked anew: something may have happened without the page.

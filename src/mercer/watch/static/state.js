@@ -14,13 +14,16 @@ const WORDS = {
   stopped: "Stopped",
 };
 const PROBLEMS = {
-  missing: "rows with missing values",
+  missing: "missing values",
   late: "late rows",
+  bad_time: "times that could not be read",
+  clock_set_back: "times at which the clock was set back",
   text: "texts instead of numbers",
   unknown_column: "unknown columns",
   duplicate: "doubled rows",
   dropped: "rows dropped because they came too fast",
   malformed: "lines that could not be read",
+  not_judged: "rows that could not be judged",
 };
 const ICON = {
   ok: ["#1f7a6d", "M9 17l5 5 9-11"],
@@ -37,11 +40,11 @@ export function levelOf(status, {connected, lostSince, known, waiting}) {
   return status.state;
 }
 
-export function showState(status, {connected, lostSince, problem, known, waiting, shelved, since}) {
+export function showState(status, {connected, lostSince, problem, known, waiting, shelved, unseen, since}) {
   const level = levelOf(status, {connected, lostSince, known, waiting});
   document.documentElement.dataset.level = level;
   say("state-word", WORDS[level] ?? level);
-  say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, known, waiting, shelved, since}));
+  say("state-more", (connected ? "" : problem) || sentence(level, status, {lostSince, known, waiting, shelved, unseen, since}));
   say("connection", connected ? "connected" : level === "lost" ? "not connected" : "connecting");
   if (!status) return;
   showFigures(status);
@@ -51,7 +54,7 @@ export function showState(status, {connected, lostSince, problem, known, waiting
   showTab(level, status.title, known || status.open_alarms);
 }
 
-function sentence(level, status, {lostSince, known, waiting, shelved, since}) {
+export function sentence(level, status, {lostSince, known, waiting, shelved, unseen, since}) {
   const many = (n) => (n === 1 ? "1 open alarm" : `${count(n)} open alarms`);
   switch (level) {
     case "connecting":
@@ -61,7 +64,7 @@ function sentence(level, status, {lostSince, known, waiting, shelved, since}) {
     case "learning":
       return status.learn ? `${count(status.learned)} of ${count(status.learn)} rows; then rows are judged.` : "Rows are judged when enough of them are learned.";
     case "ok":
-      return shelved ? `No open alarm; ${count(shelved)} shelved.` : "No open alarm.";
+      return `No open alarm${shelved ? `; ${count(shelved)} shelved` : ""}${unseen ? `; ${count(unseen)} closed and not acknowledged` : ""}.`;
     case "alarm":
       return `${many(known || status.open_alarms)}${waiting < known ? `, ${count(waiting)} not acknowledged` : ""}${since ? `, since ${moment(since)}` : ""}.`;
     case "acknowledged":
@@ -98,8 +101,10 @@ function showWarning(text) {
   say("warning", text ?? "");
 }
 
+export const problemsIn = (counts) => Object.keys(PROBLEMS).reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+
 function showInput(status) {
-  const bad = Object.keys(PROBLEMS).reduce((sum, name) => sum + (status.counts[name] ?? 0), 0);
+  const bad = problemsIn(status.counts);
   say("input-brief", bad ? `${count(bad)} times something was wrong with the input` : "nothing was wrong with the input");
   const lines = [
     ["source", status.source],
