@@ -396,7 +396,7 @@ def test_the_command_says_what_is_wrong(tmp_path, rng):
     assert "model and data" in run("denoise", tmp_path / "in.csv", "-o", out, code=2)
     assert "smaller than a window" in run("denoise", tmp_path / "in.png", "-o", out, "--window", 54, code=2)
     assert "as an image" in run("denoise", tmp_path / "bad.png", "-o", out, code=2)
-    assert "No such file" in run("denoise", tmp_path / "none.png", "-o", out, code=2)
+    assert "does not exist" in run("denoise", tmp_path / "none.png", "-o", out, code=2)
     assert not out.exists()
     with pytest.raises(DataFileError, match="Choose a name"):
         write_picture(tmp_path / "x.unknown", picture(rng, ()))
