@@ -20,7 +20,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.precision import enough_precision
 
 TILE_BYTES = 32 * 2**20
-_CHUNK_BYTES = 8 * 2**20  # blocks of kernel values for new rows that stay in the caches while they are used,
+_CHUNK_BYTES = 8 * 2**20  # several blocks of kernel values for new rows stay in the caches while they are used,
 _CHUNK_ROWS = 128  # unless they then have fewer rows than matrix products need to be fast
 _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _SLAB_BYTES = 32 * 2**20
@@ -160,9 +160,11 @@ class PointBlocks:
         stays_sparse = is_sparse(X) and self._origin is None
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
-        budget = min(TILE_BYTES, memory_budget(), max(_CHUNK_BYTES, _CHUNK_ROWS * per_row * threads))
+        budget = min(TILE_BYTES, memory_budget())
         slices = row_slices(n_rows(X), per_row, budget // threads)
         if len(slices) > 1:
+            budget = min(budget, max(_CHUNK_BYTES, _CHUNK_ROWS * per_row * threads))
+            slices = row_slices(n_rows(X), per_row, budget // threads)
             shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
             slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))
         run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
