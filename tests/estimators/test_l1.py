@@ -358,6 +358,13 @@ def test_a_wide_kernel_is_held_in_float32_after_what_its_values_have_in_common_i
     assert len(found.signs) == 5
 
 
+@pytest.mark.parametrize("scale", [1e6, 1e-6])
+def test_kernel_values_outside_of_the_range_of_float32_are_held_in_float64(scale):
+    X = (scale * rows(18, 200)).astype(np.float32)
+    short, wide = (L1KernelPCA(3, kernel="poly", degree=8, gamma=1, coef0=0).fit(Z) for Z in (X, X.astype(float)))
+    assert_allclose(short.objective_, wide.objective_, rtol=1e-6)
+
+
 def test_four_different_rows_under_a_wide_kernel_have_three_components_in_float32():
     X = np.repeat(rows(17, 4), [97, 60, 31, 112], axis=0).astype(np.float32)
     residual, _ = make_residual(RBF(1e-5), X, np.float32, True, None)

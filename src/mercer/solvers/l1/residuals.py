@@ -27,6 +27,7 @@ from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
 from mercer.solvers.l1.held import HeldResidual
 
+_IN_RANGE = (1e-15, 1e30)  # k(x, x) for which kernel values, differences of them, and their sums are in float32's range
 _SOME_ROWS = 256  # whose mean stands for that of all rows before these are rounded to float32
 
 
@@ -156,23 +157,24 @@ def _held_residual(source: SymmetricTiles, dtype: Any, center: bool, diagonal: A
         n = len(diagonal)
         none = Centring(False, np.full(n, 1.0 / n), np.zeros(n), 0.0, float(diagonal.sum()))
         return HeldResidual(source.dense(), source.threads), none
-    K, shift = _shifted(source, dtype)
+    largest = float(np.abs(diagonal).max(initial=0.0))
+    K, shift = _shifted(source, dtype, largest)
     centring = _centre(K, shift, diagonal, source.threads)
-    floor = smallest_diagonal(float(np.abs(diagonal).max(initial=0.0)), source.dtype)
+    floor = smallest_diagonal(largest, source.dtype)
     if K.dtype != source.dtype:
         floor += smallest_diagonal(float(np.diag(K).max()), K.dtype)
     return HeldResidual(K, source.threads, floor), centring
 
 
-def _shifted(source: SymmetricTiles, dtype: Any) -> tuple[Array, Array]:
-    """Return K_ij - s_i - s_j as an array, and s.
+def _shifted(source: SymmetricTiles, dtype: Any, largest: float) -> tuple[Array, Array]:
+    """Return K_ij - s_i - s_j as an array, and s; `largest` is the largest k(x, x).
 
     Where kernel values need float64 because they differ little from each other, nearly all that they have in common is
     subtracted before they are rounded to float32: s makes the mean over some of the rows zero. What is left is about
     as small as K' and loses no more than float32 always does.
     """
     n = source.shape[0]
-    if source.dtype == dtype:
+    if source.dtype == dtype or not _IN_RANGE[0] < largest < _IN_RANGE[1]:
         return source.dense(), np.zeros(n)
     means = source.columns(np.arange(0, n, -(-n // _SOME_ROWS))).mean(axis=1)
     shift = means - means[:: -(-n // _SOME_ROWS)].mean() / 2.0
