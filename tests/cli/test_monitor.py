@@ -141,7 +141,8 @@ def test_missing_cells(tmp_path, files):
     text = files[1].read_text().splitlines()
     text[5] = ",".join([*text[5].split(",")[:-1], ""])
     (tmp_path / "gaps.csv").write_text("\n".join(text) + "\n")
-    assert "--missing drop" in failure("monitor", files[0], tmp_path / "gaps.csv", "--id", "machine,when")
+    stopped = failure("monitor", files[0], tmp_path / "gaps.csv", "--id", "machine,when", "--missing", "error")
+    assert "--missing drop" in stopped
     out = tmp_path / "v.csv"
     told = run("monitor", files[0], tmp_path / "gaps.csv", "--missing", "drop", "-o", out).stderr
     assert "Dropped 1 of 160 rows" in told
@@ -151,6 +152,33 @@ def test_missing_cells(tmp_path, files):
     rows = ROWS[300:].copy()
     rows[4, 2] = ROWS[:300, 2].mean()
     np.testing.assert_allclose(pd.read_csv(out)["p"], known.p_values(rows))
+
+
+def write_with_gaps(path, rows, first):
+    """Write rows whose NaN are empty cells."""
+    write_rows(path, rows, first)
+    path.write_text(path.read_text().replace("nan", ""))
+    return path
+
+
+def test_rows_with_missing_cells_are_judged_by_the_others(tmp_path):
+    normal, new = ROWS[:300].copy(), ROWS[300:].copy()
+    normal[[10, 50], 0] = np.nan
+    new[3, 2] = new[70:90, 0] = np.nan
+    files = write_with_gaps(tmp_path / "normal.csv", normal, 0), write_with_gaps(tmp_path / "new.csv", new, 300)
+    out = tmp_path / "v.csv"
+    told = run("monitor", *files, "-o", out, "--id", "machine,when").stderr
+    assert "2 of 300 training rows hold NaN (a: 2)" in told
+    assert "21 rows have missing cells" in told
+    table = pd.read_csv(out, keep_default_na=False)
+    with pytest.warns(UserWarning, match="hold NaN"):
+        verdicts = mercer.ProcessMonitor().fit(normal).verdicts(new)
+    np.testing.assert_array_equal(table["p"], verdicts.p)
+    assert table["which"].tolist()[80] == "missing: a"
+    saved = tmp_path / "m.mercer"
+    run("monitor", files[0], "--save", saved, "--exclude", "machine,when")
+    run("monitor", files[1], "--monitor", saved, "-o", out, "--missing", "keep")
+    np.testing.assert_array_equal(pd.read_csv(out)["p"], verdicts.p)
 
 
 def test_what_is_wrong_is_said_before_the_work_starts(tmp_path, files):

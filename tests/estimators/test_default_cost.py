@@ -89,7 +89,7 @@ def test_many_rows_are_denoised_on_landmarks(monkeypatch):
     noisy = circle + 0.2 * np.random.default_rng(0).standard_normal(circle.shape)
     exact = denoise(noisy)
     assert type(denoising.default_estimator(noisy)) is KernelPCA
-    monkeypatch.setattr(denoising, "_MANY_ROWS", 799)
+    monkeypatch.setattr(denoising, "MANY_ROWS", 799)
     assert type(denoising.default_estimator(noisy)) is LandmarkKernelPCA
     on_landmarks = denoise(noisy)
     assert ((on_landmarks - circle) ** 2).mean() < 1.05 * ((exact - circle) ** 2).mean()

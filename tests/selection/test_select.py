@@ -229,3 +229,38 @@ def test_values_whose_squares_overflow_are_named_and_nothing_else_is_said(purpos
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=r"Rescale the features"):
             mercer.select(enormous, purpose, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "more"),
+    [("denoising", {}), ("features", {}), ("outliers", {}), ("outliers", {"contaminated": True})],
+)
+def test_models_of_many_rows_have_landmarks_and_the_same_settings(monkeypatch, purpose, more):
+    given = {"candidates": {"kernel": ["rbf"], "width": [1.0], "n_components": [4]}, "random_state": 0, **more}
+    exact = mercer.select(X, purpose, **given)
+    for module in ("select", "reasons"):
+        monkeypatch.setattr(f"mercer.selection.{module}.MANY_ROWS", 89)
+    many = mercer.select(X, purpose, **given)
+    models = [part_with_a_kernel(found.estimator) for found in (exact, many)]
+    assert [type(model) for model in models] == [mercer.KernelPCA, mercer.LandmarkKernelPCA]
+    assert all(getattr(models[0], name) == getattr(models[1], name) for name in ("n_components", "kernel", "gamma"))
+    assert "has landmarks" in many.why
+    assert "has landmarks" not in exact.why
+    unfitted = [clone(found.estimator) for found in (exact, many)]
+    if purpose == "outliers":
+        unfitted = [one.set_params(random_state=0) for one in unfitted]  # the same folds
+    fitted = [one.fit(X) for one in unfitted]  # all 90 rows are landmarks, so both are exact
+    results = [one.score_samples(X) if purpose == "outliers" else np.abs(one.transform(X)) for one in fitted]
+    np.testing.assert_allclose(*results, atol=1e-6)
+
+
+def part_with_a_kernel(estimator):
+    """Return the decomposition in a pipeline or a detector."""
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    return getattr(last, "estimator", last)
+
+
+def test_the_linear_model_of_many_rows_is_exact(monkeypatch):
+    monkeypatch.setattr("mercer.selection.select.MANY_ROWS", 89)
+    found = mercer.select(X, candidates={"kernel": ["linear"]}, random_state=0)
+    assert type(found.estimator) is mercer.KernelPCA

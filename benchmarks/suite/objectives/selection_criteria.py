@@ -12,7 +12,7 @@ from benchmarks.suite.selection import DEFAULTS, every, noise_reduced_by
 from benchmarks.suite.selection_sets import Noisy, denoising_cases
 from mercer.criteria.candidates import Candidate, Grid
 from mercer.criteria.cell_choice import judge_by_cells
-from mercer.estimators.chosen import kernel_pca
+from mercer.estimators.chosen import model_of
 
 GAUSSIAN = Grid(kernels=("rbf",))
 
@@ -22,7 +22,7 @@ def by_cells(X: np.ndarray, grid: Grid) -> Candidate:
 
 
 def by(choose: Callable[[np.ndarray, Grid], Candidate]) -> Callable[[Noisy], Callable[[], Any]]:
-    return lambda case: lambda: kernel_pca(choose(case.learned, GAUSSIAN), preimage="auto")
+    return lambda case: lambda: model_of(choose(case.learned, GAUSSIAN), preimage="auto")
 
 
 def reduction(case: Noisy, estimator: Any) -> dict[str, float]:

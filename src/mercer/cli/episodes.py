@@ -46,7 +46,7 @@ class Episodes:
         self._open: Episode | None = None
         self._rows: Array | None = None  # the last ones
         self._times: Times | None = None
-        self.count = self.alarms = self.seen = 0
+        self.count = self.alarms = self.seen = self.incomplete = 0
 
     def noting(self, table: Table, times: Times | None, labels: list[str], verdicts: Verdicts) -> None:
         """Take the verdicts on further rows, whose labels are their times or numbers."""
@@ -67,6 +67,7 @@ class Episodes:
                 self._close()
         self._rows, self._times = rows[-self._reach :], None if stamps is None else stamps[-self._reach :]
         self.alarms, self.seen = self.alarms + int(verdicts.alarm.sum()), self.seen + len(verdicts)
+        self.incomplete += int(np.isnan(table.values).any(axis=1).sum())
 
     def _close(self) -> None:
         if self._open is not None:

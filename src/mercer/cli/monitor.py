@@ -42,6 +42,14 @@ Time = Annotated[
         help="Columns that date the rows, such as 2024-05-31 12:30:00: copied to the output; gaps in time are seen.",
     ),
 ]
+Missing = Annotated[
+    options.MonitorMissing,
+    typer.Option(
+        help="Missing cells: keep judges a row by its other cells, and learns from complete rows; error stops at the "
+        "first one; drop leaves out their rows, and adds row numbers to the output; mean fills in the mean of the "
+        "column in NORMAL; a saved monitor has no means."
+    ),
+]
 
 
 def monitor(
@@ -88,7 +96,7 @@ def monitor(
     exclude: options.Exclude = None,
     ids: options.Ids = None,
     times: Time = None,
-    missing: options.MissingCells = None,
+    missing: Missing = options.MonitorMissing.keep,
     rows: Annotated[
         int | None, typer.Option(min=1, help="Learn from this number of rows, the first of NORMAL.")
     ] = None,
@@ -247,6 +255,9 @@ def _show(process: ProcessMonitor, found: Episodes) -> None:
     shown = "One is" if len(most_unusual) == 1 else f"{len(most_unusual):,} are"
     rest = f" {shown} shown: --top shows more." if found.count > len(most_unusual) > 0 else ""
     console.say(f"{found.alarms:,} of {found.seen:,} rows raise an alarm at {process.alpha_:.3g}{begin}.{rest}")
+    if found.incomplete:
+        which = "One row has" if found.incomplete == 1 else f"{found.incomplete:,} rows have"
+        console.say(f"{which} missing cells, and the verdict is that of the other cells.")
     names = getattr(process, "feature_names_in_", None)
     grid = console.grid("from", "to", "rows", "p", "which", "moved most")
     for one in most_unusual:

@@ -16,6 +16,15 @@ class Missing(StrEnum):
     mean = "mean"
 
 
+class MonitorMissing(StrEnum):
+    """How missing cells are handled where rows can be judged by their other cells."""
+
+    keep = "keep"
+    error = "error"
+    drop = "drop"
+    mean = "mean"
+
+
 class _Scaling(StrEnum):
     """Ways to scale columns."""
 
@@ -67,7 +76,7 @@ MissingCells = Annotated[
     typer.Option(
         help="Missing cells: error stops at the first one; drop leaves out their rows, and adds row numbers to the "
         "output; mean fills in the mean of the column in the training rows, which models of `mercer fit` "
-        "with --scale or --missing mean know, and detectors except with --scale none; a saved monitor has no means. "
+        "with --scale or --missing mean know, and detectors except with --scale none. "
         "(default: mean for a model of `mercer fit --missing mean`, else error)"
     ),
 ]

@@ -12,12 +12,12 @@ from mercer.cli.project import Largest, open_kind
 from mercer.cli.python_line import written
 from mercer.cli.source import Source, labelled
 from mercer.criteria.judged import SELECT
+from mercer.estimators.chosen import MANY_ROWS
 from mercer.io import writers
 from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import causes, judge_rows, used_statistics
-from mercer.outliers.settings import MANY_ROWS
 
 _CHUNK = 4096
 _ALPHA = 0.05

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
 from mercer.cli import console
-from mercer.cli.options import Missing, split_names
+from mercer.cli.options import Missing, MonitorMissing, split_names
 from mercer.errors import DataFileError
 from mercer.events import Channel, Observer
 from mercer.io import readers
@@ -21,7 +21,7 @@ from mercer.outliers.detector import KernelOutlierDetector
 from mercer.tables.columns import ColumnSummary
 from mercer.tables.prepared import PreparedModel, filled, training_means
 
-_MODES = {Missing.error: "error", Missing.drop: "drop", Missing.mean: "mark"}
+_MODES = {"error": "error", "drop": "drop", "mean": "mark", "keep": "mark"}  # what readers do
 
 
 @dataclass
@@ -31,7 +31,8 @@ class Source:
     data: str
     selection: Selection
     observers: tuple[Observer, ...] = ()
-    means: Array | None = None  # replace missing cells
+    fills: bool = False  # whether means replace missing cells,
+    means: Array | None = None  # which are these, if they are known already
     quiet: bool = False  # to read the file again
     held: readers.Table | None = None  # the rows, if they are already in memory
     limit: int | None = None  # number of rows of the file to read
@@ -129,14 +130,14 @@ def to_learn(
     columns: str | None,
     exclude: str | None,
     kept: Iterable[str | None],
-    missing: Missing | None,
+    missing: Missing | MonitorMissing | None,
     more: tuple[str, ...] = (),
 ) -> Source:
     """Return the rows that a model is to learn from; `more` are further files."""
     named = None if columns is None else split_names(columns)
     keep = tuple(name for text in kept for name in split_names(text))
-    mode = _MODES[missing or Missing.error]
-    return Source(data, Selection(named, split_names(exclude), keep, mode), observers, more=more)
+    selection = Selection(named, split_names(exclude), keep, _MODES[missing or Missing.error])
+    return Source(data, selection, observers, missing == Missing.mean, more=more)
 
 
 def to_judge(
@@ -147,7 +148,7 @@ def to_judge(
     columns: str | None = None,
     exclude: str | None = None,
     kept: Iterable[str | None] = (),
-    missing: Missing | None = None,
+    missing: Missing | MonitorMissing | None = None,
     means: Array | None = None,
     limit: int | None = None,
 ) -> Source:
@@ -159,13 +160,14 @@ def to_judge(
         wanted = None if columns is None else split_names(columns)
     keep = tuple(name for text in kept for name in split_names(text))
     missing = missing or _own_rule(model)
-    if missing is Missing.mean and means is None:
+    fills = missing == Missing.mean
+    if fills and means is None:
         means = training_means(model)
-    if missing is Missing.mean and means is None:
+    if fills and means is None:
         raise ValueError(_no_means(model))
     selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
     width = getattr(model, "n_features_in_", None) if names is None else len(names)
-    return Source(data, selection, observers, means, limit=limit, width=width)
+    return Source(data, selection, observers, fills, means, limit=limit, width=width)
 
 
 def learning_only(saved: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
@@ -176,7 +178,7 @@ def learning_only(saved: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
 def ready(known: readers.Table, learning: Source) -> tuple[readers.Table, Array | None]:
     """Return rows to learn from, and the means that fill their missing cells; say what is unusual about columns."""
     summary = ColumnSummary().update(known.values)
-    means = summary.filling(known.columns) if learning.selection.missing == "mark" else None
+    means = summary.filling(known.columns) if learning.fills else None
     for hint in hints(summary, known.columns):
         console.say(hint)
     return (known if means is None else replace(known, values=filled(known.values, means))), means
@@ -206,8 +208,8 @@ def _no_means(model: Any) -> str:
     """Return why missing cells cannot be filled for a model, and what can be done."""
     if isinstance(model, ProcessMonitor):
         return (
-            "A saved monitor does not know the means of its training rows. Use --missing drop, or learn and judge in "
-            "one command, with NORMAL and NEW."
+            "A saved monitor does not know the means of its training rows. Use --missing keep or drop, or learn and "
+            "judge in one command, with NORMAL and NEW."
         )
     if isinstance(model, KernelOutlierDetector):
         return (

@@ -5,14 +5,13 @@ from typing import Any
 from sklearn.base import clone
 
 from mercer.arrays import Array, n_rows
+from mercer.estimators.chosen import LANDMARKS, MANY_ROWS
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.estimators.validation import check_rows
 from mercer.kernels.resolve import median_gamma
 
 _COMPONENTS = 25  # of motions in [guenter2006, sec. 5.4]; far fewer than the rows that they are learned from
-_MANY_ROWS = 10_000  # with more, exact pre-images of all rows take minutes;
-_LANDMARKS = 512  # cleaned rows as well, up to 1 % of the noise, on digits, faces, curves and a surface
 _NARROWNESS = 2.0  # in gammas of the median distance: 1 was better on tables of many columns, 4 on curves
 
 
@@ -82,8 +81,9 @@ def default_estimator(X: Any) -> KernelPCA | LandmarkKernelPCA:
     """Return the model that rows are denoised with where none is given."""
     rows = check_rows(KernelPCA(), X, reset=True)
     usual: dict[str, Any] = {"kernel": "rbf", "gamma": _NARROWNESS * median_gamma(rows), "preimage": "auto"}
-    if n_rows(rows) > _MANY_ROWS:
-        return LandmarkKernelPCA(_COMPONENTS, landmarks=_LANDMARKS, random_state=0, **usual)
+    if n_rows(rows) > MANY_ROWS:
+        # cleaned rows as well, up to 1 % of the noise, on digits, faces, curves and a surface
+        return LandmarkKernelPCA(_COMPONENTS, landmarks=LANDMARKS, random_state=0, **usual)
     return KernelPCA(max(1, min(_COMPONENTS, n_rows(rows) // 2)), **usual)
 
 

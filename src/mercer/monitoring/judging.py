@@ -57,7 +57,7 @@ class StreamJudging:
         return self._calibration.limits
 
     def _names(self) -> list[str]:
-        given = getattr(self, "feature_names_in_", None)
+        given = getattr(self, "feature_names_in_", getattr(self, "names_in_messages", None))
         return [f"column {i}" for i in range(self.n_features_in_)] if given is None else [str(name) for name in given]
 
     def _course(self) -> Course:

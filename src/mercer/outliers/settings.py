@@ -1,6 +1,6 @@
 """What a detector is made of: its own parameters, or those that `estimator="select"` finds."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,11 @@ from mercer.criteria.candidates import Candidate, Grid
 from mercer.criteria.judged import FEWEST_ROWS, STAGE
 from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
-from mercer.estimators.chosen import kernel_pca
+from mercer.estimators.chosen import MANY_ROWS, model_of
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 from mercer.events import Channel
 
-MANY_ROWS = 10_000  # with more, exact models take long and gigabytes; landmarks rank rows alike in a second
-_LANDMARKS = 512  # for the up to 64 components that "select" takes
 _USUAL: dict[str, Any] = {"n_components": 4, "kernel": "rbf", "gamma": "median"}
 GRID = Grid(("linear", "poly", "rbf"), scalings=("soft", "variance", False))
 
@@ -34,7 +32,12 @@ class Settings:
 
 def usual_model(n: int, rng: np.random.RandomState) -> KernelPCA | LandmarkKernelPCA:
     """Return what suits most tables of n rows, not fitted: the exact model, or landmarks for many rows."""
-    return landmark_model(rng.randint(2**31)) if n > MANY_ROWS else KernelPCA(**_USUAL)
+    return landmark_model(rng.randint(2**31)) if n > MANY_ROWS else exact_model()
+
+
+def exact_model() -> KernelPCA:
+    """Return what suits most tables of few rows, not fitted."""
+    return KernelPCA(**_USUAL)
 
 
 def landmark_model(seed: Any) -> LandmarkKernelPCA:
@@ -74,9 +77,11 @@ def is_default(candidate: Candidate) -> bool:
     return (family.kernel, family.width, candidate.n_components) == ("rbf", 1.0, 4) and family.standardize != "variance"
 
 
-def settings_of(candidate: Candidate, trim: float, explained: float = 1.0) -> Settings:
-    """Return the settings that a candidate stands for."""
-    return Settings(kernel_pca(candidate), candidate.family.standardize, explained, trim)
+def settings_of(
+    candidate: Candidate, trim: float, explained: float = 1.0, *, many: bool = False, seed: int = 0
+) -> Settings:
+    """Return the settings that a candidate stands for; the model of many rows has landmarks."""
+    return Settings(model_of(candidate, many, seed), candidate.family.standardize, explained, trim)
 
 
 def selected(X: Array, trim: float, rng: np.random.RandomState, channel: Channel) -> Settings:
@@ -91,13 +96,5 @@ def selected(X: Array, trim: float, rng: np.random.RandomState, channel: Channel
         channel.emit(STAGE, step, total)
 
     judged = judge_by_outliers(X, GRID, rng, trust=MANY, tell=tell)
-    settings = settings_of(judged.candidate, trim)
-    if len(X) <= MANY_ROWS or settings.estimator.kernel == "linear":
-        return settings
-    return replace(settings, estimator=_on_landmarks(settings.estimator, rng.randint(2**31)))
-
-
-def _on_landmarks(model: KernelPCA, seed: int) -> LandmarkKernelPCA:
-    """Return a model of many rows with the settings of an exact one, not fitted."""
-    shared = {name: getattr(model, name) for name in ("n_components", "kernel", "gamma", "degree", "coef0")}
-    return LandmarkKernelPCA(**shared, landmarks=_LANDMARKS, random_state=seed)
+    many = len(X) > MANY_ROWS
+    return settings_of(judged.candidate, trim, many=many, seed=int(rng.randint(2**31)) if many else 0)

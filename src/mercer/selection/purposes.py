@@ -13,10 +13,9 @@ from mercer.criteria.cell_choice import judge_by_cells
 from mercer.criteria.judged import Judged
 from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
-from mercer.estimators.chosen import kernel_pca
-from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.chosen import model_of
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.settings import GRID, RULES, Rule, is_default, settings_of
+from mercer.outliers.settings import GRID, RULES, Rule, exact_model, is_default, landmark_model, settings_of
 
 
 @dataclass(frozen=True)
@@ -25,20 +24,20 @@ class Purpose:
 
     grid: Grid
     judge: Callable[..., Judged]
-    estimator: Callable[[Candidate], Any]
+    estimator: Callable[[Candidate, bool], Any]  # of a candidate, and whether it is for many rows
     measured: str  # what the score means
 
 
-def _with_scaling(candidate: Candidate) -> Any:
-    model = kernel_pca(candidate)
+def _with_scaling(candidate: Candidate, many: bool) -> Any:
+    model = model_of(candidate, many)
     return make_pipeline(StandardScaler(), model) if candidate.family.standardize else model
 
 
-def _detector(candidate: Candidate, rule: Rule) -> KernelOutlierDetector:
+def _detector(candidate: Candidate, many: bool, rule: Rule) -> KernelOutlierDetector:
     if rule is RULES[True] and is_default(candidate):
         # gamma and scaling as words, not as found for these rows: each of its models then measures them itself
-        return KernelOutlierDetector(KernelPCA(candidate.n_components, kernel="rbf", gamma="median"))
-    found = settings_of(candidate, rule.trim, rule.explained)
+        return KernelOutlierDetector(landmark_model(0) if many else exact_model())
+    found = settings_of(candidate, rule.trim, rule.explained, many=many)
     return KernelOutlierDetector(
         found.estimator, standardize=found.standardize, explained=found.explained, trim=found.trim
     )
@@ -56,7 +55,7 @@ def _outliers(contaminated: bool | None) -> Purpose:
 
 _CELLS = "share of the variation of hidden cells that is predicted"
 _FEATURES = Trust((0.25, 1.0), ("variance", False))
-_MODEL = partial(kernel_pca, preimage="auto")
+_MODEL = partial(model_of, preimage="auto")
 
 PURPOSES: dict[str, Purpose] = {
     "reconstruction": Purpose(Grid(), judge_by_cells, _MODEL, _CELLS),

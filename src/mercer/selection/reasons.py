@@ -3,6 +3,7 @@
 import math
 
 from mercer.criteria.judged import Judged
+from mercer.estimators.chosen import MANY_ROWS
 
 _NOTHING = 0.005  # a share of the variation that is told as 0 %
 _LITTLE = 0.25  # share of the variation that is not predicted, up to which nothing needs to be said about it
@@ -88,6 +89,8 @@ def _notes(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None)
         text = _taken_for_noise(judged)
     if judged.scores[judged.chosen] < judged.scores.max() and purpose in ("features", "outliers") and not contaminated:
         text = _AMONG_TRUSTED + text
+    if n_rows > MANY_ROWS and judged.candidate.family.kernel != "linear":
+        text += " The model has landmarks, because an exact one of so many rows would take long."
     if judged.n_rows < n_rows:
         text += f" {judged.n_rows:,} of {n_rows:,} rows were looked at."
     if judged.skipped:

@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, is_sparse
 from mercer.criteria.judged import FEWEST_ROWS, STAGE, Judged, Watch
+from mercer.estimators.chosen import MANY_ROWS
 from mercer.estimators.validation import generator
 from mercer.events import Channel
 from mercer.progress import observers as progress_observers
@@ -70,7 +71,8 @@ def select(
     Returns
     -------
     Selection
-        The settings as an unfitted `estimator`, the `table` of all candidates, and the reason in words (`why`).
+        The settings as an unfitted `estimator`, the `table` of all candidates, and the reason in words (`why`). For
+        more than 10,000 rows the model of a Gaussian or polynomial kernel has landmarks (`LandmarkKernelPCA`).
 
     Raises
     ------
@@ -138,7 +140,7 @@ def compared(
         watch=watch,
         tell=lambda step, total: channel.emit(STAGE, step, total),
     )
-    estimator = how.estimator(judged.candidate)
+    estimator = how.estimator(judged.candidate, len(rows) > MANY_ROWS)
     return Selection(
         purpose,
         estimator,
