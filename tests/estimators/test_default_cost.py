@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
@@ -12,13 +13,15 @@ from mercer import (
     IncrementalKernelPCA,
     KernelPCA,
     KernelSpectralClustering,
+    L1KernelPCA,
     LandmarkKernelPCA,
     OnlineRobustKernelPCA,
+    R1KernelPCA,
     RobustKernelPCA,
     denoise,
 )
 from mercer.errors import SlowFitWarning
-from mercer.estimators import denoising, hebbian_kernel_pca, robust_kernel_pca
+from mercer.estimators import denoising, hebbian_kernel_pca, l1_kernel_pca, r1_kernel_pca, robust_kernel_pca
 from mercer.metrics import subspace_distance
 
 
@@ -81,6 +84,33 @@ def test_the_advice_comes_before_work_of_many_minutes(monkeypatch, cls, module, 
     monkeypatch.setattr(module, work, stop)
     with pytest.warns(SlowFitWarning, match="all 1797 rows.*landmarks=256"), pytest.raises(StoppedError):
         cls(random_state=0).fit(digits)
+
+
+@pytest.mark.parametrize(
+    ("cls", "module", "work"),
+    [(L1KernelPCA, l1_kernel_pca, "fit_l1"), (R1KernelPCA, r1_kernel_pca, "fit_r1")],
+)
+def test_kernel_matrices_that_every_step_makes_again_are_told_before_the_work(monkeypatch, cls, module, work, digits):
+    monkeypatch.setattr(module, work, stop)
+    told = pytest.warns(SlowFitWarning, match="all 1797 rows.*working_memory.*landmarks=256")
+    with config_context(working_memory=1), told as caught, pytest.raises(StoppedError):
+        cls().fit(digits)
+    assert caught[0].filename == __file__
+    quick = [(1024, {}, digits), (1, {"kernel": "linear"}, digits), (1, {"kernel": "precomputed"}, digits @ digits.T)]
+    for memory, parameters, X in quick:
+        with config_context(working_memory=memory), warnings.catch_warnings():
+            warnings.simplefilter("error", SlowFitWarning)
+            with pytest.raises(StoppedError):
+                cls(**parameters).fit(X)
+
+
+def test_the_projection_trick_is_refused_before_the_work_where_its_matrix_does_not_fit(monkeypatch, digits):
+    monkeypatch.setattr(l1_kernel_pca, "fit_projection_trick", stop)
+    model = L1KernelPCA(algorithm="projection_trick")
+    with config_context(working_memory=1), pytest.raises(ValueError, match="holds the kernel matrix of 1797 rows"):
+        model.fit(digits)
+    with pytest.warns(SlowFitWarning, match="all eigenvectors of.*'fixed_point'"), pytest.raises(StoppedError):
+        model.fit(digits)
 
 
 def test_many_rows_are_denoised_on_landmarks(monkeypatch):

@@ -11,16 +11,21 @@ from scipy.signal import lfilter
 from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
+from mercer import KernelPCA
+from mercer.expansion.model import Expansion
+from mercer.monitoring.candidates import Candidate
 from mercer.monitoring.charts import Chart, weight_for
-from mercer.monitoring.contributions import reductions
+from mercer.monitoring.contributions import model_reductions, reductions
 from mercer.monitoring.dependence import dickey_fuller, exceedance_correlation, wandering
 from mercer.monitoring.lags import lags_left, with_lags
 from mercer.monitoring.levels import SHARE, Levels
 from mercer.monitoring.limits import Dependence, Limits, UpperLimit, reach_of
 from mercer.monitoring.persistence import kth_largest
+from mercer.monitoring.split import SplitModel
 from mercer.monitoring.times import seconds_of
 from mercer.outliers.dependence import autocorrelation, correlation_time
 from mercer.outliers.folds import contiguous_folds, gap_of
+from mercer.outliers.scores import ScoreModel, score_model
 from textbook import monitoring as textbook
 
 SEEDS = st.integers(0, 2**31)
@@ -215,6 +220,35 @@ def test_all_lags_of_a_variable_move_together():
     X = np.array([[5.0, 1.0, 5.0, 1.0]])  # two variables, one lag
     found = reductions(lambda rows: (rows**2).sum(axis=1), X, 2)
     assert_allclose(found, [[50.0, 2.0]], rtol=1e-9)
+
+
+def linear_models(X: np.ndarray) -> list[ScoreModel]:
+    split = SplitModel.of(Candidate(None).fitted(X, 6), 6)
+    return [split, score_model(KernelPCA(6, kernel="linear").fit(X).expansion_, 1.0)]
+
+
+@pytest.mark.parametrize(("rows", "variables", "lags"), [(60, 4, 1), (60, 5, 2), (30, 70, 1)])
+def test_contributions_to_a_linear_model_are_those_of_rows_with_other_values(rng, rows, variables, lags):
+    X = rng.standard_normal((rows, 3)) @ rng.standard_normal((3, variables * lags))
+    X += 0.3 * rng.standard_normal(X.shape) + 2.0
+    new, weights = 3.0 * X[:7] + rng.standard_normal((7, X.shape[1])), np.array([0.1, 0.02])
+    for model in linear_models(X):
+        expected = reductions(lambda some, model=model: model(some) @ weights, new, variables)
+        found = model_reductions(model, weights, new, variables)
+        assert_allclose(found, expected, rtol=1e-7, atol=1e-9 * expected.max())
+
+
+def test_no_row_is_copied_for_each_of_its_variables_of_a_linear_model(rng, monkeypatch):
+    model, new = linear_models(rng.standard_normal((40, 30)))[0], rng.standard_normal((9, 30))
+    project, seen = Expansion.project_with_norm, list[int]()
+
+    def counted(self: Expansion, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        seen.append(len(X))
+        return project(self, X)
+
+    monkeypatch.setattr(Expansion, "project_with_norm", counted)
+    model_reductions(model, np.ones(2), new, 30)
+    assert sum(seen) == 9
 
 
 def test_levels_of_drifting_columns_are_judged_by_students_distribution(rng):

@@ -15,6 +15,7 @@ from mercer.monitoring.levels import Levels
 from mercer.monitoring.relations import SHARE, Relations, _moderated
 from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.stream import in_blocks
+from mercer.monitoring.thin_matrix import ThinMatrix
 from mercer.outliers.folds import contiguous_folds
 from textbook import monitoring as textbook
 
@@ -117,6 +118,45 @@ def test_contributions_are_those_of_the_best_other_values_of_one_column(rng):
         column = relations.matrix[:, j] / limits
         left = np.linalg.lstsq(column[:, None], last, rcond=None)[1]
         assert found[j] == pytest.approx((last**2).sum() - left[0], rel=1e-6)
+
+
+def wide_rows(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    X = rng.standard_normal((n, 3)) @ rng.standard_normal((3, d)) + 0.3 * rng.standard_normal((n, d))
+    X[:, 1] = X[:, 0]
+    return X
+
+
+def test_more_columns_than_rows_are_adjusted_by_a_matrix_of_the_rows_side(rng):
+    X = wide_rows(rng, 40, 50)
+    relations = learned(X[:30])
+    assert isinstance(relations.matrix, ThinMatrix)
+    assert relations.matrix.factor.shape == (50, 30)  # nothing of 50 x 50
+    assert_allclose(relations(X[30:]), textbook.adjusted(X[:30], X[30:], 0.01), rtol=1e-9, atol=1e-11)
+    missing = X[30:32].copy()
+    missing[0, 5] = np.nan
+    assert np.isnan(relations(missing)).all(axis=1).tolist() == [True, False]
+
+
+def test_contributions_of_more_columns_than_rows_are_those_of_the_whole_matrix(rng):
+    X = wide_rows(rng, 80, 150)
+    X[:, 2] = 7.0
+    relations = learned(X[:60])
+    scaling = relations.scaling
+    Z = scaling(X[:60])
+    P = np.linalg.inv(Z.T @ Z / 60 + 0.01 * np.eye(150))
+    whole = Relations(scaling, P / np.sqrt(np.diag(P))[:, None], relations.levels)
+    expected = whole.contributions(X[60:], 0.01)
+    assert_allclose(relations.contributions(X[60:], 0.01), expected, rtol=1e-8, atol=1e-10 * expected.max())
+    assert np.isinf(relations.levels.unit).any()  # the column that does not vary is not judged
+
+
+def test_a_monitor_of_more_columns_than_rows_is_saved_with_its_relations(rng, tmp_path):
+    X = wide_rows(rng, 80, 90)
+    monitor = ProcessMonitor().fit(X[:60])
+    monitor.save(tmp_path / "wide.mercer")
+    again = mercer.load(tmp_path / "wide.mercer")
+    assert isinstance(again._slow.relations.matrix, ThinMatrix)
+    assert_allclose(again.contributions(X[60:]), monitor.contributions(X[60:]), rtol=0, atol=0)
 
 
 def test_an_error_contributes_most_at_its_sensor_whatever_the_limits_are():

@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.arrays import Array, Points
+from mercer.arrays import Array, Points, n_rows
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.learning_warnings import check_memory, slow_fit, slow_steps
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -19,6 +20,7 @@ from mercer.estimators.validation import (
 )
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
+from mercer.kernels.inner_product import Linear
 from mercer.solvers.l1.fit import SignFit, SignOptions, fit_l1
 from mercer.solvers.l1.rivals import fit_linear_system, fit_projection_trick
 
@@ -199,20 +201,35 @@ class L1KernelPCA(KernelDecomposition):
         Raises
         ------
         ValueError
-            If X contains NaN or infinity, or if a precomputed kernel matrix is not square.
+            If X contains NaN or infinity, if a precomputed kernel matrix is not square, or if "projection_trick" would
+            need a larger kernel matrix than 1.75 times scikit-learn's `working_memory` setting.
 
         Warns
         -----
+        SlowFitWarning
+            Before the work, if the kernel matrix is larger than 1.75 times scikit-learn's `working_memory` setting (1
+            GiB by default), so that every step computes it again, or if "projection_trick" decomposes a large one.
         UserWarning
             If the data allow fewer components than were asked for.
         """
         X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:
             X = check_square(X)
-        self.expansion_, found = self._solve(self._make_kernel(X), X)
+        kernel = self._make_kernel(X)
+        if not (self._precomputed or isinstance(kernel, Linear)):
+            self._tell_cost(n_rows(X), X.dtype.itemsize)
+        self.expansion_, found = self._solve(kernel, X)
         self.signs_, self.objective_, self.n_iter_ = found.signs, found.objective, found.n_iter
         self._warn_of_fewer()
         return self
+
+    def _tell_cost(self, n: int, bytes_per_value: int) -> None:
+        """Say before the work that it takes long; raise ValueError where memory does not suffice."""
+        if self.algorithm != "projection_trick":
+            slow_steps(n, bytes_per_value)
+            return
+        check_memory("algorithm='projection_trick'", n, "Use 'fixed_point', which holds less or none of it")
+        slow_fit("algorithm='projection_trick' computes all eigenvectors of", n, "'fixed_point' needs none of them.")
 
     def _solve(self, kernel: Kernel, X: Points) -> tuple[Expansion, SignFit]:
         r = min(X.shape[0], self.n_components or MOST_COMPONENTS)

@@ -12,6 +12,7 @@ from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.errors import SlowFitWarning, user_level
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
+from mercer.kernels.tiles import memory_budget
 
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
 _MANY_ROWS = 1000  # of which all-rows fits are slow
@@ -41,6 +42,33 @@ def slow_fit(what: str, n: int, advice: str = _FEW_POINTS) -> None:
             f"{what} the kernel matrix of all {n} rows; this takes many times as long as KernelPCA. {advice}",
             SlowFitWarning,
             stacklevel=user_level(),
+        )
+
+
+_MORE_MEMORY = (
+    "Raise the memory with sklearn.set_config(working_memory=...), fit a sample of the rows, or use "
+    "RobustKernelPCA(landmarks=256), whose cost grows only as the number of rows."
+)
+
+
+def slow_steps(n: int, bytes_per_value: int) -> None:
+    """Warn that the kernel matrix of n rows does not fit into the memory budget, so that every step makes it again."""
+    if not fits_in_memory(n, bytes_per_value):
+        slow_fit("Every step of the fit computes again, since it does not fit into memory,", n, _MORE_MEMORY)
+
+
+def fits_in_memory(n: int, bytes_per_value: int = 8) -> bool:
+    """Return whether the kernel matrix of n rows is within the memory budget."""
+    return n * n * bytes_per_value <= memory_budget()
+
+
+def check_memory(what: str, n: int, advice: str) -> None:
+    """Raise ValueError if the kernel matrix of n rows, which must be held, is beyond the memory budget."""
+    if not fits_in_memory(n):
+        raise ValueError(
+            f"{what} holds the kernel matrix of {n} rows, {8 * n * n / 2**30:.1f} GiB; the budget is "
+            f"{memory_budget() / 2**30:.2f} GiB. {advice}, or raise the budget with "
+            "sklearn.set_config(working_memory=...)."
         )
 
 

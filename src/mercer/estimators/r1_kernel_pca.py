@@ -3,7 +3,9 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
+from mercer.arrays import is_sparse, n_rows
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.learning_warnings import slow_steps
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -13,6 +15,7 @@ from mercer.estimators.validation import (
     check_square,
     validated,
 )
+from mercer.kernels.inner_product import Linear
 from mercer.solvers.l1.r1 import R1Options, fit_r1
 
 
@@ -194,6 +197,9 @@ class R1KernelPCA(KernelDecomposition):
 
         Warns
         -----
+        SlowFitWarning
+            Before the work, if the kernel matrix is larger than 1.75 times scikit-learn's `working_memory` setting (1
+            GiB by default), so that every step computes it again.
         UserWarning
             If the rows allow fewer components than were asked for.
         sklearn.exceptions.ConvergenceWarning
@@ -202,8 +208,11 @@ class R1KernelPCA(KernelDecomposition):
         X = check_rows(self, X, reset=True, copy=True)
         if self._precomputed:
             X = check_square(X)
+        kernel = self._make_kernel(X)
+        if not (self._precomputed or (isinstance(kernel, Linear) and not is_sparse(X))):
+            slow_steps(n_rows(X), 8)
         self.expansion_, found = fit_r1(
-            self._make_kernel(X),
+            kernel,
             X,
             min(X.shape[0], self.n_components or MOST_COMPONENTS),
             dtype=X.dtype,

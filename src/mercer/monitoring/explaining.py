@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.monitoring.contributions import reductions, smoothed_rows
+from mercer.monitoring.contributions import model_reductions, smoothed_rows
 from mercer.monitoring.judging import StreamJudging
 from mercer.monitoring.lags import ages, with_lags
 from mercer.monitoring.report import summary_of
@@ -69,7 +69,7 @@ class Explaining(StreamJudging):
         used = np.isin(np.arange(2), self._chart.used)
         weights = used / np.maximum(self.limits(), np.finfo(float).tiny)
         rows, model = self._judge.scaling.bounded(lagged), self._judge.model
-        return reductions(lambda some: np.asarray(model(some) @ weights), rows, len(self._kept))
+        return model_reductions(model, weights, rows, len(self._kept))
 
     def slow_means(self, X: Any) -> Array:
         """Return how far the slow mean nearest to its limit, or furthest beyond it, is from its usual value.

@@ -21,6 +21,7 @@ from mercer.arrays import Array, IntArray
 from mercer.engine.scaling import Scaling
 from mercer.monitoring.contributions import smoothed_rows
 from mercer.monitoring.levels import WILD, Levels, known_of
+from mercer.monitoring.thin_matrix import ThinMatrix
 
 SHARE = 0.3  # of the rate of false alarms that is left to relations
 _RIDGE = 0.01  # of a squared standard deviation: what a column has at least that others do not explain
@@ -33,7 +34,7 @@ class Relations:
     """What the columns say about each other, and how far that may be off."""
 
     scaling: Scaling
-    matrix: Array  # (k, k), from standardised columns to adjusted ones
+    matrix: Array | ThinMatrix  # (k, k), from standardised columns to adjusted ones
     levels: Levels  # of the adjusted columns
 
     @classmethod
@@ -42,13 +43,13 @@ class Relations:
         adjusted = np.zeros_like(X)
         for held, learned in folds:
             scaling, matrix = _learned(X[learned])
-            adjusted[held] = scaling(X[held]) @ matrix.T
+            adjusted[held] = _adjusted(scaling(X[held]), matrix)
         scaling, matrix = _learned(X)
         return cls(scaling, matrix, _levels(adjusted))
 
     def __call__(self, X: Array) -> Array:
         """Return the adjusted columns of rows, (n, k); a row with a missing value has none."""
-        return np.asarray(self.scaling.bounded(X) @ self.matrix.T)
+        return _adjusted(self.scaling.bounded(X), self.matrix)
 
     def contributions(self, X: Array, alpha: float) -> Array:
         """Return how much each column contributes to the slow means of rows without a gap in time, (n, k).
@@ -59,15 +60,25 @@ class Relations:
         expected.
         """
         Z = np.nan_to_num(np.minimum(np.maximum(self.scaling.bounded(X), -_FAR), _FAR))
-        moves = self.matrix / (self.levels.unit * self.levels.limits(alpha))[:, None]  # (k, k), of means by columns
+        means, limits = smoothed_rows(Z, _WEIGHT), self.levels.unit * self.levels.limits(alpha)
+        if isinstance(self.matrix, ThinMatrix):
+            return self.matrix.explained(means, limits)
+        moves = self.matrix / limits[:, None]  # (k, k), of means by columns
         lengths = np.maximum((moves**2).sum(axis=0), np.finfo(float).tiny)
-        return np.asarray((smoothed_rows(Z, _WEIGHT) @ (moves.T @ moves)) ** 2 / lengths)
+        return np.asarray((means @ (moves.T @ moves)) ** 2 / lengths)
 
 
-def _learned(X: Array) -> tuple[Scaling, Array]:
+def _adjusted(Z: Array, matrix: Array | ThinMatrix) -> Array:
+    """Return the adjusted columns of standardised rows, (n, k)."""
+    return matrix.applied(Z) if isinstance(matrix, ThinMatrix) else np.asarray(Z @ matrix.T)
+
+
+def _learned(X: Array) -> tuple[Scaling, Array | ThinMatrix]:
     """Return the scaling of rows, and the matrix from standardised columns to adjusted ones."""
     scaling = Scaling.of(X, True)
     Z = scaling(X)
+    if X.shape[1] > len(X):
+        return scaling, ThinMatrix.of(Z, _RIDGE)
     precision = np.linalg.inv(Z.T @ Z / len(Z) + _RIDGE * np.eye(X.shape[1]))
     return scaling, precision / np.sqrt(np.diag(precision))[:, None]
 

@@ -18,6 +18,7 @@ from mercer.monitoring.sensors import Runs, Sensors
 from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.split import SplitModel
 from mercer.monitoring.stream import Memory
+from mercer.monitoring.thin_matrix import ThinMatrix
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
 
@@ -30,7 +31,8 @@ _KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         Calibration, Candidate, Chart, Choice, Evidence, Judge, Levels, Limits, Memory, PartialJudge, Reference,
-        Relations, Rows, Runs, Scaling, ScoreModel, Seen, Sensors, SlowMeans, SplitModel, Waiting,
+        Relations, Rows, Runs, Scaling, ScoreModel, Seen, Sensors, SlowMeans, SplitModel, ThinMatrix,
+        Waiting,
     )
 }  # fmt: skip
 
