@@ -174,6 +174,20 @@ def test_values_beyond_the_type_are_clipped_not_wrapped(by):
     assert_allclose(PatchDenoiser(6, 1, estimator=Brighter(by)).denoise(image / 255), image / 255 + by)
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_the_brightest_pixels_of_64_bits_do_not_become_the_darkest(rng, dtype):
+    most = np.iinfo(dtype).max
+    image = rng.integers(most - 1000, most, (20, 20), dtype=dtype, endpoint=True)
+    assert PatchDenoiser(6, 1, estimator=Brighter(0.1)).denoise(image).min() > most - 10_000
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
+def test_grey_values_in_wide_integers_count_as_bytes(noisy, dtype):
+    image = np.clip(200 * noisy, 0, 255).astype(np.uint8)
+    model = PatchDenoiser(6, 3, estimator=KernelPCA(4, kernel="rbf", gamma=0.1, preimage="mika"))
+    assert_array_equal(model.denoise(image.astype(dtype)), model.denoise(image))
+
+
 def test_nothing_to_remove_nothing_changed(noisy):
     for image in (np.full((20, 31), 7, np.uint8), np.zeros((12, 12, 3)), np.tile(np.arange(40.0), (40, 1))):
         task = PatchDenoiser()

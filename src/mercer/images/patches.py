@@ -21,6 +21,7 @@ from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
 
 Image = npt.NDArray[Any]
 
+_WIDE = 4  # bytes of a pixel from which on hardly any image uses the range of its type
 _WIDTH = 5.0  # of the default kernel, in root mean square distances between windows
 
 
@@ -84,9 +85,10 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Integers (uint8, uint16 and so on) are divided by the largest value of their type before windows are cut, so that
-    widths of kernels mean the same for all types; floating-point numbers are taken as they are. The result has the type
-    and the shape of the image: it is rounded and clipped for integers, and neither for floating-point numbers. With the
-    default estimator an image without any noise is returned as it is.
+    widths of kernels mean the same for all types; those of 32 and 64 bits by the largest value of the smallest unsigned
+    type that holds them, so that values up to 255 count as uint8. Floating-point numbers are taken as they are. The
+    result has the type and the shape of the image: it is rounded and clipped for integers, and neither for
+    floating-point numbers. With the default estimator an image without any noise is returned as it is.
 
     Constant channels, such as the transparency of an opaque image, stay exactly as they are. With the default estimator
     so do channels without noise, unless `noise` is given. Where the noise of the channels is correlated (a grey image
@@ -164,7 +166,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         """
         given = _checked_image(image)
         self._check(given.shape)
-        unit = float(np.iinfo(given.dtype).max) if given.dtype.kind in "iu" else 1.0
+        unit = _unit(given)
         pixels = (given / unit).astype(np.float64, copy=False).reshape(*given.shape[:2], -1)
         self.models_, self.noise_ = [], None
         mixing = self._mixing(pixels)
@@ -310,6 +312,17 @@ def _checked_image(image: npt.ArrayLike) -> Image:
     return pixels
 
 
+def _unit(image: Image) -> float:
+    """Return what the pixels are divided by: the largest value of their type, or 1 for floating-point numbers.
+
+    Few images that are stored in 32 or 64 bits use their range: they count as the smallest unsigned type that suffices.
+    """
+    if image.dtype.kind == "f":
+        return 1.0
+    small = image.dtype if image.itemsize < _WIDE else np.min_scalar_type(max(int(image.max()), -int(image.min())))
+    return float(np.iinfo(small).max)
+
+
 def _parts(shape: tuple[int, ...], split: int) -> list[tuple[slice, slice]]:
     """Return the parts of an image, row by row; sizes differ by one pixel at most."""
     rows, columns = (np.linspace(0, size, split + 1).astype(int) for size in shape[:2])
@@ -322,4 +335,5 @@ def _as_given(pixels: Array, dtype: np.dtype[Any]) -> Image:
     if dtype.kind == "f":
         return pixels.astype(dtype)
     limits = np.iinfo(dtype)
-    return np.clip(np.rint(pixels), limits.min, limits.max).astype(dtype)
+    most = float(limits.max)  # of 64 bits this is one too large: such a number would become the smallest
+    return np.clip(np.rint(pixels), limits.min, most if most <= limits.max else np.nextafter(most, 0.0)).astype(dtype)
