@@ -136,6 +136,11 @@ def test_brightness_and_unit_do_not_matter(noisy):
     assert_allclose(PatchDenoiser(7, 3).denoise(1000 * noisy + 5), 1000 * found + 5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_squares_of_pixels_may_be_beyond_the_range_of_numbers(noisy, unit):
+    assert_allclose(PatchDenoiser(7, 3).denoise(noisy * unit) / unit, PatchDenoiser(7, 3).denoise(noisy), rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16, np.float32, np.float64])
 @pytest.mark.parametrize("channels", [(), (1,), (3,)])
 def test_what_comes_out_is_of_the_kind_that_came_in(rng, dtype, channels):

@@ -22,6 +22,7 @@ from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
 Image = npt.NDArray[Any]
 
 _WIDE = 4  # bytes of a pixel from which on hardly any image uses the range of its type
+_HUGE = 1e100  # pixels beyond it, or below its inverse, have squares and sums of squares outside of float64
 _WIDTH = 5.0  # of the default kernel, in root mean square distances between windows
 
 
@@ -86,9 +87,10 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     -----
     Integers (uint8, uint16 and so on) are divided by the largest value of their type before windows are cut, so that
     widths of kernels mean the same for all types; those of 32 and 64 bits by the largest value of the smallest unsigned
-    type that holds them, so that values up to 255 count as uint8. Floating-point numbers are taken as they are. The
-    result has the type and the shape of the image: it is rounded and clipped for integers, and neither for
-    floating-point numbers. With the default estimator an image without any noise is returned as it is.
+    type that holds them, so that values up to 255 count as uint8. Floating-point numbers are taken as they are; with
+    the default estimator those beyond 1e100, or all below 1e-100, are divided by a power of two. The result has the
+    type and the shape of the image: it is rounded and clipped for integers, and neither for floating-point numbers.
+    With the default estimator an image without any noise is returned as it is.
 
     Constant channels, such as the transparency of an opaque image, stay exactly as they are. With the default estimator
     so do channels without noise, unless `noise` is given. Where the noise of the channels is correlated (a grey image
@@ -166,7 +168,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         """
         given = _checked_image(image)
         self._check(given.shape)
-        unit = _unit(given)
+        unit = _unit(given, rescale=self.estimator is None)
         pixels = (given / unit).astype(np.float64, copy=False).reshape(*given.shape[:2], -1)
         self.models_, self.noise_ = [], None
         mixing = self._mixing(pixels)
@@ -312,15 +314,18 @@ def _checked_image(image: npt.ArrayLike) -> Image:
     return pixels
 
 
-def _unit(image: Image) -> float:
+def _unit(image: Image, rescale: bool) -> float:
     """Return what the pixels are divided by: the largest value of their type, or 1 for floating-point numbers.
 
     Few images that are stored in 32 or 64 bits use their range: they count as the smallest unsigned type that suffices.
+    `rescale`: floating-point numbers whose squares would overflow or vanish are divided by a power of two.
     """
-    if image.dtype.kind == "f":
+    largest = max(image.max().item(), -image.min().item())
+    if image.dtype.kind != "f":
+        return float(np.iinfo(image.dtype if image.itemsize < _WIDE else np.min_scalar_type(largest)).max)
+    if not rescale or largest == 0 or 1.0 / _HUGE < largest < _HUGE:
         return 1.0
-    small = image.dtype if image.itemsize < _WIDE else np.min_scalar_type(max(int(image.max()), -int(image.min())))
-    return float(np.iinfo(small).max)
+    return float(2.0 ** (int(np.frexp(largest)[1]) - 1))
 
 
 def _parts(shape: tuple[int, ...], split: int) -> list[tuple[slice, slice]]:
