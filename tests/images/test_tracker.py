@@ -83,6 +83,12 @@ def test_patches_lose_their_light_and_blank_ones_become_nothing(rng):
     assert not unit_contrast(patches)[2].any()
 
 
+@pytest.mark.parametrize(("dtype", "exponent"), [(np.float64, 900), (np.float64, -900), (np.float32, 100)])
+def test_squares_of_pixels_may_be_beyond_the_range_of_numbers(rng, dtype, exponent):
+    patches = rng.uniform(0, 255, (4, 30)).astype(dtype)
+    assert_allclose(unit_contrast(np.ldexp(patches, exponent)), unit_contrast(patches), rtol=1e-5)
+
+
 def test_the_centre_of_a_patch_counts_more():
     weights = central_weights((3, 5), 0.5).reshape(3, 5)
     expected = [[np.exp(-2 * (v * v + u * u)) for u in (-0.8, -0.4, 0, 0.4, 0.8)] for v in (-2 / 3, 0, 2 / 3)]
