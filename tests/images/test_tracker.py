@@ -427,7 +427,8 @@ def test_the_box_stays_in_the_frame():
 
 def test_a_picture_without_contrast_is_survived():
     blank = np.full((40, 50), 7.0)
-    tracker = AppearanceTracker(random_state=0).start(blank, (10, 10, 12, 12))
+    with pytest.warns(UserWarning, match="nothing to follow"):
+        tracker = AppearanceTracker(random_state=0).start(blank, (10, 10, 12, 12))
     for _ in range(6):
         assert_allclose(tracker.update(blank), (10, 10, 12, 12))  # nothing says that it has moved
 

@@ -1,10 +1,13 @@
 """Checks of the parameters of `AppearanceTracker`."""
 
+import warnings
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
+from mercer.errors import user_level
 from mercer.images.checks import check_counts
 
 _CRITERIA = ("likelihood", "residual")
@@ -29,3 +32,14 @@ def check_parameters(tracker: Any) -> None:
         raise ValueError(f"restraint must be at least 0; got {tracker.restraint!r}.")
     if tracker.focus is not None and not tracker.focus > 0:
         raise ValueError(f"focus must be None or a number above 0; got {tracker.focus!r}.")
+
+
+def warn_if_blank(patch: Array, normalize: bool) -> None:
+    """Warn where the first patch shows nothing, so that no frame can show the same."""
+    if normalize and not patch.any():
+        warnings.warn(
+            "The box shows nothing but one grey value, so there is nothing to follow: the object will count as lost, "
+            "and the box stays where it is. Is the box x, y, w, h in pixels, with x to the right?",
+            UserWarning,
+            stacklevel=user_level(),
+        )
