@@ -265,6 +265,13 @@ def test_bad_input_is_refused_with_advice(params, image, text):
         PatchDenoiser(**params).denoise(image)
 
 
+def test_masked_pixels_are_refused(noisy):
+    with pytest.raises(ValueError, match="1 masked values"):
+        PatchDenoiser(7, 3).denoise(np.ma.masked_equal(noisy, noisy.max()))
+    unmasked = PatchDenoiser(7, 3).denoise(np.ma.masked_greater(noisy, np.inf))
+    assert_array_equal(unmasked, PatchDenoiser(7, 3).denoise(noisy))
+
+
 def test_an_estimator_that_cannot_go_back_is_refused():
     for wrong in (KernelPCA, "PCA", object()):
         with pytest.raises(TypeError, match="inverse_transform"):

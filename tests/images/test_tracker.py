@@ -453,6 +453,8 @@ def test_bad_frames_and_boxes():
             AppearanceTracker().start(frame, boxes[0])
     with pytest.raises(TypeError, match="A frame holds numbers"):
         AppearanceTracker().start(np.full((20, 20), "a"), boxes[0])
+    with pytest.raises(ValueError, match="1 masked values"):
+        AppearanceTracker().start(np.ma.array(frames[0], mask=np.eye(1, frames[0].size).reshape(frames[0].shape)), boxes[0])
     with pytest.raises(ValueError, match="no frames"):
         AppearanceTracker().track([], boxes[0])
 

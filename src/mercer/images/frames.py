@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array
+from mercer.images.checks import refuse_masked
 
 _LUMINANCE = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601: red, green, blue
 _LEAST = 2.0  # pixels
@@ -13,6 +14,7 @@ _LEAST = 2.0  # pixels
 
 def as_grey(frame: Any) -> Array:
     """Return a frame, (height, width) or (height, width, 3 or 4), as a grey picture of finite floats."""
+    refuse_masked(frame, "The frame")
     picture = np.asarray(frame)
     if picture.dtype.kind not in "buif":
         raise TypeError(f"A frame holds numbers; got one of dtype {picture.dtype}.")

@@ -16,6 +16,7 @@ from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import generator
 from mercer.events import Channel, Observer, Tally
 from mercer.images.channels import Mixing, is_plain, noisy_channels, unmixed, varying_channels, whitened
+from mercer.images.checks import refuse_masked
 from mercer.images.noise import estimate_noise, signal_dimensions
 from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
 
@@ -299,6 +300,7 @@ def _is_number(value: Any, kind: type) -> bool:
 
 
 def _checked_image(image: npt.ArrayLike) -> Image:
+    refuse_masked(image, "The image")
     pixels = np.asarray(image)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape:
         raise ValueError(
