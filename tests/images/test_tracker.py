@@ -454,7 +454,7 @@ def test_bad_frames_and_boxes():
     with pytest.raises(TypeError, match="A frame holds numbers"):
         AppearanceTracker().start(np.full((20, 20), "a"), boxes[0])
     with pytest.raises(ValueError, match="1 masked values"):
-        AppearanceTracker().start(np.ma.array(frames[0], mask=np.eye(1, frames[0].size).reshape(frames[0].shape)), boxes[0])
+        AppearanceTracker().start(np.ma.array(np.eye(20), mask=np.arange(400).reshape(20, 20) == 7), (2, 2, 9, 9))
     with pytest.raises(ValueError, match="no frames"):
         AppearanceTracker().track([], boxes[0])
 

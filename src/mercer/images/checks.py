@@ -24,8 +24,9 @@ def check_learns_in_parts(model: Any) -> None:
 
 def refuse_masked(values: Any, what: str) -> None:
     """Refuse a masked array with masked cells: what is below a mask is no measurement."""
-    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+    masked = np.count_nonzero(getattr(values, "mask", False)) if isinstance(values, np.ma.MaskedArray) else 0
+    if masked:
         raise ValueError(
-            f"{what} has {np.ma.count_masked(values)} masked values, and a mask cannot be used. Fill them first "
+            f"{what} has {masked} masked values, and a mask cannot be used. Fill them first "
             "(values.filled(...)), for example with the median of their neighbours."
         )
