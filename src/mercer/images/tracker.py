@@ -195,7 +195,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        frame : array-like of shape (height, width) or (height, width, 3 or 4)
+        frame : array-like of shape (height, width) or (height, width, 1, 3 or 4)
             The first frame, grey or in colour.
         box : array-like of shape (4,)
             The box x, y, w, h of the object in pixels; x and y are its upper left corner.
@@ -247,7 +247,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        frame : array-like of shape (height, width) or (height, width, 3 or 4)
+        frame : array-like of shape (height, width) or (height, width, 1, 3 or 4)
             The next frame, as large as the first one.
 
         Returns
@@ -276,7 +276,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         frames : iterable of array-like
-            The frames, each of shape (height, width) or (height, width, 3 or 4). They are read one at a time.
+            The frames, each of shape (height, width) or (height, width, 1, 3 or 4). They are read one at a time.
         box : array-like of shape (4,)
             The box x, y, w, h of the object in the first frame.
 
@@ -300,6 +300,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
     @property
     def corners_(self) -> Array:
         """Corners of the last box with its turn, in order around it; an array of shape (4, 2)."""
+        self._check_fitted()
         return corners(self.state_, self._field.size)
 
     def _new_estimator(self) -> Any:

@@ -17,10 +17,12 @@ def check_parameters(tracker: Any) -> None:
     """Refuse what cannot be meant, by the name of the parameter."""
     check_counts(n_candidates=tracker.n_candidates, rounds=tracker.rounds, update_every=tracker.update_every)
     shape, spread = tracker.patch_shape, tracker.spread
+    if np.shape(shape) != (2,):
+        raise ValueError(f"patch_shape must be (rows, columns), two whole numbers; got {shape!r}.")
     check_counts(**{f"patch_shape[{i}]": side for i, side in enumerate(shape)})
-    if len(shape) != 2 or np.prod(shape) < 2:
+    if np.prod(shape) < 2:
         raise ValueError(f"patch_shape must be (rows, columns), with two pixels at least; got {shape!r}.")
-    if len(spread) != 3 or not np.all(np.isfinite(spread)) or min(spread) < 0:
+    if np.shape(spread) != (3,) or not np.all(np.isfinite(spread)) or min(spread) < 0:
         raise ValueError(f"spread must be three numbers of at least 0: position, size, turn; got {spread!r}.")
     if tracker.rounds > tracker.n_candidates:
         raise ValueError(f"{tracker.n_candidates} candidates cannot come in {tracker.rounds} rounds; lower `rounds`.")
