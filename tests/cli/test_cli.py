@@ -54,6 +54,13 @@ def test_fit_and_transform_in_every_format(tmp_path, suffix):
         assert table.names == ("kernelpca0", "kernelpca1", "kernelpca2")
 
 
+def test_models_saved_for_frames_write_the_same_rows(tmp_path, data):
+    for container in ("default", "pandas"):
+        expected(preimage="auto").set_output(transform=container).save(tmp_path / container)
+    for command in ("transform", "denoise"):
+        assert run(command, tmp_path / "pandas", data).stdout == run(command, tmp_path / "default", data).stdout
+
+
 def test_parameters_reach_the_estimator(tmp_path, data):
     out = tmp_path / "m"
     run("fit", data, "-o", out, "--kernel", "poly", "--gamma", 0.5, "--degree", 2, "--coef0", 1,

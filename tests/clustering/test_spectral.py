@@ -153,6 +153,30 @@ def test_a_given_matrix_of_affinities(blobs, rng):
         assert adjusted_rand_score(given.predict(rbf_kernel(new, X, 0.5)), rows.predict(new)) == 1.0
 
 
+def test_one_sided_affinities_count_in_both_directions(blobs):
+    X, _ = blobs
+    K = rbf_kernel(X, gamma=0.5)
+    one_sided = np.where(rbf_kernel(X) >= np.sort(rbf_kernel(X), axis=1)[:, -8:-7], K, 0.0)  # neighbours, not mutual
+    with pytest.warns(UserWarning, match="not symmetric"):
+        found = model(kernel="precomputed").fit(one_sided)
+    both = model(kernel="precomputed").fit((one_sided + one_sided.T) / 2)
+    assert_allclose(found.embedding_, both.embedding_, atol=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model(kernel="precomputed").fit(K.astype(np.float32))
+
+
+def test_rows_that_are_all_far_apart_are_told(rng):
+    X = 100.0 * rng.standard_normal((30, 3))
+    for params, rows in (({"gamma": 5.0}, X), ({"kernel": "precomputed"}, np.eye(30))):
+        with pytest.warns(UserWarning, match="30 of the 30 rows are far from all others"):
+            model(**params).fit(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model(gamma=5.0, n_clusters=30).fit(X)
+        model(gamma="median").fit(X)
+
+
 def test_sparse_and_single_precision_rows(blobs):
     X, y = blobs
     for rows in (sp.csr_matrix(X), X.astype(np.float32)):

@@ -1,4 +1,4 @@
-"""Merged models need the same features in the same order."""
+"""Merged models need the same features in the same order, and are models of their own."""
 
 import numpy as np
 import pandas as pd
@@ -43,3 +43,22 @@ def test_other_numbers_of_features_are_refused(make):
     few = make().set_params(**({"landmarks": X[:20, :2]} if "landmarks" in make().get_params() else {}))
     with pytest.raises(ValueError, match="different numbers of features cannot be merged: 3 and 2"):
         make().fit(NAMED).merge(few.fit(NAMED[["a", "b"]]))
+
+
+@models
+def test_the_output_of_a_merged_model_is_its_own(make):
+    model = make().set_output(transform="pandas").fit(X[:200])
+    joint = model.merge(make().fit(X[200:]))
+    assert isinstance(joint.transform(X), pd.DataFrame)
+    joint.set_output(transform="default")
+    assert isinstance(model.transform(X), pd.DataFrame)
+
+
+def test_few_rows_on_other_landmarks_are_told_as_such():
+    options = {"gamma": 0.1, "random_state": 0}
+    few = OnlineRobustKernelPCA(2, **options).partial_fit(X[:1])
+    with pytest.raises(ValueError, match="the same array as `landmarks`"):
+        OnlineRobustKernelPCA(2, **options).fit(X).merge(few)
+    options["landmarks"] = X[:20]
+    with pytest.raises(ValueError, match="of 2 and 3 components"):
+        OnlineRobustKernelPCA(2, **options).fit(X).merge(OnlineRobustKernelPCA(3, **options).fit(X))

@@ -327,6 +327,30 @@ def test_a_label_that_is_a_list_is_told(rng, label):
     assert_array_equal(model.similarity(unknown), before)
 
 
+def test_sets_that_would_lose_what_they_say_are_refused(rng):
+    sets, labels = [rng.standard_normal((6, 5)) for _ in range(3)], [1.0, 2.0, 3.0]
+    model = KernelMutualSubspace()
+    with pytest.raises(ValueError, match="1 masked values"):
+        model.fit([sets[0], sets[1], np.ma.masked_equal(sets[2], sets[2].max())], labels)
+    with pytest.raises(ValueError, match="numbers are complex"):
+        model.fit([sets[0], sets[1], sets[2] * 1j], labels)
+    with pytest.raises(ValueError, match="label is NaN"):
+        model.fit(sets, [1.0, 2.0, np.nan])
+    with pytest.raises(ValueError, match="label is NaN"):
+        model.partial_fit(sets[0], np.float64("nan"))
+    for several in (iter(sets), dict(enumerate(sets))):
+        with pytest.raises(TypeError, match=r"Pass list\(sets\)"):
+            model.fit(several, labels)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_squares_beyond_the_range_of_numbers_are_refused_without_normalization(rng, scale):
+    sets = [scale * rng.standard_normal((6, 5)) for _ in range(3)]
+    with pytest.raises(ValueError, match="use normalize=True"):
+        KernelMutualSubspace(normalize=False).fit(sets, "abc")
+    KernelMutualSubspace().fit(sets, "abc")
+
+
 def test_what_is_wrong_later_is_said(rng):
     known, unknown, labels = classes(rng)
     model = KernelMutualSubspace(n_components=3).fit(known, labels)

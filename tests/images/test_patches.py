@@ -136,6 +136,11 @@ def test_brightness_and_unit_do_not_matter(noisy):
     assert_allclose(PatchDenoiser(7, 3).denoise(1000 * noisy + 5), 1000 * found + 5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_squares_of_pixels_may_be_beyond_the_range_of_numbers(noisy, unit):
+    assert_allclose(PatchDenoiser(7, 3).denoise(noisy * unit) / unit, PatchDenoiser(7, 3).denoise(noisy), rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16, np.float32, np.float64])
 @pytest.mark.parametrize("channels", [(), (1,), (3,)])
 def test_what_comes_out_is_of_the_kind_that_came_in(rng, dtype, channels):
@@ -172,6 +177,20 @@ def test_values_beyond_the_type_are_clipped_not_wrapped(by):
     found = PatchDenoiser(6, 1, estimator=Brighter(by)).denoise(image)
     assert np.array_equal(found, np.clip(np.rint(image + 255 * by), 0, 255))
     assert_allclose(PatchDenoiser(6, 1, estimator=Brighter(by)).denoise(image / 255), image / 255 + by)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_the_brightest_pixels_of_64_bits_do_not_become_the_darkest(rng, dtype):
+    most = np.iinfo(dtype).max
+    image = rng.integers(most - 1000, most, (20, 20), dtype=dtype, endpoint=True)
+    assert PatchDenoiser(6, 1, estimator=Brighter(0.1)).denoise(image).min() > most - 10_000
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
+def test_grey_values_in_wide_integers_count_as_bytes(noisy, dtype):
+    image = np.clip(200 * noisy, 0, 255).astype(np.uint8)
+    model = PatchDenoiser(6, 3, estimator=KernelPCA(4, kernel="rbf", gamma=0.1, preimage="mika"))
+    assert_array_equal(model.denoise(image.astype(dtype)), model.denoise(image))
 
 
 def test_nothing_to_remove_nothing_changed(noisy):
@@ -244,6 +263,13 @@ def test_any_way_back_will_do(noisy, preimage):
 def test_bad_input_is_refused_with_advice(params, image, text):
     with pytest.raises(ValueError, match=text):
         PatchDenoiser(**params).denoise(image)
+
+
+def test_masked_pixels_are_refused(noisy):
+    with pytest.raises(ValueError, match="1 masked values"):
+        PatchDenoiser(7, 3).denoise(np.ma.masked_equal(noisy, noisy.max()))
+    unmasked = PatchDenoiser(7, 3).denoise(np.ma.masked_greater(noisy, np.inf))
+    assert_array_equal(unmasked, PatchDenoiser(7, 3).denoise(noisy))
 
 
 def test_an_estimator_that_cannot_go_back_is_refused():

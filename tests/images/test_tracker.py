@@ -83,6 +83,12 @@ def test_patches_lose_their_light_and_blank_ones_become_nothing(rng):
     assert not unit_contrast(patches)[2].any()
 
 
+@pytest.mark.parametrize(("dtype", "exponent"), [(np.float64, 900), (np.float64, -900), (np.float32, 100)])
+def test_squares_of_pixels_may_be_beyond_the_range_of_numbers(rng, dtype, exponent):
+    patches = rng.uniform(0, 255, (4, 30)).astype(dtype)
+    assert_allclose(unit_contrast(np.ldexp(patches, exponent)), unit_contrast(patches), rtol=1e-5)
+
+
 def test_the_centre_of_a_patch_counts_more():
     weights = central_weights((3, 5), 0.5).reshape(3, 5)
     expected = [[np.exp(-2 * (v * v + u * u)) for u in (-0.8, -0.4, 0, 0.4, 0.8)] for v in (-2 / 3, 0, 2 / 3)]
@@ -404,6 +410,8 @@ def test_colour_and_floats():
     grey = AppearanceTracker(random_state=0).track(frames, boxes[0])
     colour = AppearanceTracker(random_state=0).track(np.repeat(frames[..., None], 3, axis=3), boxes[0])
     assert_allclose(colour, grey, atol=0.5)
+    one_channel = AppearanceTracker(random_state=0).track(frames[..., None], boxes[0])
+    assert_array_equal(one_channel, grey)
     bright = AppearanceTracker(random_state=0).track(frames * 1e-3 + 5.0, boxes[0])
     assert_allclose(bright, grey, atol=0.5)
 
@@ -421,7 +429,8 @@ def test_the_box_stays_in_the_frame():
 
 def test_a_picture_without_contrast_is_survived():
     blank = np.full((40, 50), 7.0)
-    tracker = AppearanceTracker(random_state=0).start(blank, (10, 10, 12, 12))
+    with pytest.warns(UserWarning, match="nothing to follow"):
+        tracker = AppearanceTracker(random_state=0).start(blank, (10, 10, 12, 12))
     for _ in range(6):
         assert_allclose(tracker.update(blank), (10, 10, 12, 12))  # nothing says that it has moved
 
@@ -433,19 +442,23 @@ def test_bad_frames_and_boxes():
     frames, boxes = scene(1, n=6)
     with pytest.raises(NotFittedError, match=r"start\(frame, box\) first"):
         AppearanceTracker().update(frames[0])
+    with pytest.raises(NotFittedError, match=r"start\(frame, box\) first"):
+        _ = AppearanceTracker().corners_
     for box in ((-40, 10, 30, 26), (110, 10, 30, 26), (10, 500, 30, 26), (0, 0, 400, 400)):
         with pytest.raises(ValueError, match="outside the frame"):
             AppearanceTracker().start(frames[0], box)
     with pytest.raises(ValueError, match="too small"):
         AppearanceTracker().start(frames[0], (10, 10, 0, 20))
-    for box in ((1, 2, 3), (1, 2, 3, np.nan), [[1, 2, 3, 4]]):
+    for box in ((1, 2, 3), (1, 2, 3, np.nan), [[1, 2, 3, 4]], "1,2,3,4", ("a", 2, 3, 4), None):
         with pytest.raises(ValueError, match="four finite numbers"):
             AppearanceTracker().start(frames[0], box)
-    for frame in (np.zeros(5), np.zeros((4, 4, 4, 4)), np.zeros((20, 20, 7)), np.zeros((0, 0))):
+    for frame in (np.zeros(5), np.zeros((3, 60, 80)), np.zeros((4, 4, 4, 4)), np.zeros((20, 20, 7)), np.zeros((0, 0))):
         with pytest.raises(ValueError, match=r"shape \(height, width\)"):
             AppearanceTracker().start(frame, boxes[0])
     with pytest.raises(TypeError, match="A frame holds numbers"):
         AppearanceTracker().start(np.full((20, 20), "a"), boxes[0])
+    with pytest.raises(ValueError, match="1 masked values"):
+        AppearanceTracker().start(np.ma.array(np.eye(20), mask=np.arange(400).reshape(20, 20) == 7), (2, 2, 9, 9))
     with pytest.raises(ValueError, match="no frames"):
         AppearanceTracker().track([], boxes[0])
 
@@ -470,6 +483,8 @@ def test_a_bad_frame_leaves_the_tracker_as_it_was():
         ({"rounds": 300}, "cannot come in 300 rounds"),
         ({"update_every": 2.5}, "update_every must be"),
         ({"patch_shape": (1, 1)}, "two pixels"),
+        ({"patch_shape": 24}, "two whole numbers"),
+        ({"spread": 0.1}, "three numbers"),
         ({"spread": (0.1, 0.1)}, "three numbers"),
         ({"spread": (0.1, -0.1, 0.0)}, "three numbers"),
         ({"restraint": -1.0}, "restraint must be"),

@@ -86,6 +86,14 @@ def test_model_comes_back_bit_equal(path: Path) -> None:
     assert back.points_.flags.writeable
 
 
+def test_a_container_of_scores_that_nobody_knows_is_refused(path: Path) -> None:
+    persist.save(fitted(), path)
+    header, arrays = persist.read_model(path)
+    persist.write_model(path, {**header, "output": ["os"]}, arrays)
+    with pytest.raises(ModelFileError, match="default, pandas, polars"):
+        persist.load(path)
+
+
 def test_header_names_class_version_and_parameters(path: Path) -> None:
     saved(path)
     header, arrays = persist.read_model(path)

@@ -245,6 +245,15 @@ def test_saved_models_give_the_same_bits(cls, X, new, tmp_path):
     learned(clone(again), X)
 
 
+@every_decomposition
+def test_saved_models_keep_the_container_of_their_scores(cls, X, new, tmp_path):
+    model = make(cls).set_output(transform="pandas").fit(X)
+    model.save(tmp_path / "model")
+    pd.testing.assert_frame_equal(mercer.load(tmp_path / "model").transform(new), model.transform(new))
+    model.set_output(transform="default").save(tmp_path / "arrays")
+    assert isinstance(mercer.load(tmp_path / "arrays").transform(new), np.ndarray)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 @every_decomposition
 def test_models_of_rows_in_columnwise_memory_are_saved_bit_by_bit(cls, kernel, rng, tmp_path):

@@ -48,7 +48,7 @@ def transform(
         )
         names = [str(name) for name in estimator.get_feature_names_out()]
         tables = found.chunks(chunk_rows)
-        _write(out, *labelled(found, tables, lambda table: estimator.transform(table.values), names))
+        _write(out, *labelled(found, tables, lambda table: np.asarray(estimator.transform(table.values)), names))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: 
     names, clean = labelled(
         found,
         chain([first], tables),
-        lambda table: estimator.inverse_transform(estimator.transform(table.values)),
+        lambda table: np.asarray(estimator.inverse_transform(estimator.transform(table.values))),
         list(first.names or [f"column{i}" for i in range(first.values.shape[1])]),
     )
     nameless = first.names is None and len(names) == first.values.shape[1]

@@ -16,6 +16,7 @@ keeps the eigenvalues of L within [-1, 1]. They also set k(x, x) = 0, which leav
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer.arrays import Array, Points, check_kernel_values
 from mercer.engine.gains import Gain
@@ -35,6 +36,7 @@ from mercer.solvers.hebbian.kernel_passes import PassOptions, ritz, run_passes
 from mercer.solvers.hebbian.visits import VisitTiles
 
 _NOISE = 1e-12  # eigenvalues of L below are rounding: the largest is one where no kernel value is negative
+_NO_OTHERS = 1e-6  # share of a degree that is left for all other rows, below which there are none, in float32 too
 _NO_DIRECTION = 1e-10  # of the largest row of coordinates: shorter ones have no direction but that of rounding
 
 
@@ -46,6 +48,7 @@ class Affinity:
     points: Points  # (n, d), or the numbers of rows for a precomputed kernel
     operator: Operator  # L
     scale: Array  # (n,), d_i^(-1/2); zero for a row without any affinity
+    alone: npt.NDArray[np.bool_]  # (n,), rows without an affinity to any other row
 
 
 @dataclass(frozen=True)
@@ -71,14 +74,17 @@ def make_affinity(kernel: Kernel, X: Points, n_jobs: int | None = None, hold: bo
     """Return the scaled matrix of the rows of X; `hold`: keep tiles for many products, if they fit the budget."""
     if isinstance(kernel, Precomputed):
         K = X.astype(np.float64)
-        scale = _inverse_root(np.abs(K).sum(axis=1))
+        degrees = np.abs(K).sum(axis=1)
+        scale, alone = _inverse_root(degrees), _alone(degrees, np.diag(K))
         K *= scale[:, None]
         K *= scale
-        return Affinity(kernel, np.arange(len(K)), GivenOperator(K, center=False), scale)
+        return Affinity(kernel, np.arange(len(K)), GivenOperator(K, center=False), scale, alone)
     threads = available_threads(n_jobs)
     tiles = SymmetricTiles(kernel, X, X.dtype, memory_budget() if hold else 0, threads)
-    scale = _inverse_root(_degrees(tiles))
-    return Affinity(kernel, X, CentredOperator(tiles, kernel.diagonal(X), scale=scale, center=False), scale)
+    degrees, diagonal = _degrees(tiles), kernel.diagonal(X)
+    scale = _inverse_root(degrees)
+    operator = CentredOperator(tiles, diagonal, scale=scale, center=False)
+    return Affinity(kernel, X, operator, scale, _alone(degrees, diagonal))
 
 
 def _degrees(tiles: SymmetricTiles) -> Array:
@@ -93,6 +99,11 @@ def _degrees(tiles: SymmetricTiles) -> Array:
 
     tiles.for_each_tile(work)
     return np.asarray(sums.sum(axis=0))
+
+
+def _alone(degrees: Array, diagonal: Array) -> npt.NDArray[np.bool_]:
+    """Return which rows have hardly any affinity but that with themselves."""
+    return np.asarray(degrees - np.abs(diagonal) <= _NO_OTHERS * degrees)
 
 
 def _inverse_root(degrees: Array) -> Array:

@@ -43,6 +43,8 @@ from mercer.solvers.hebbian.gain_choice import GAINS
 _PASSES, _PASS_TOL = 30, 1e-3
 _MANY_STEPS = 50  # KernelPCA usually takes about 10
 _TOO_NARROW = "Its eigenvalues hardly differ, as those of too narrow a kernel: try gamma='median', or a larger tol."
+_ASYMMETRY = 1e-6  # of the largest affinity: less is rounding, also that of float32
+_BLOCK = 256  # rows of a precomputed matrix that are looked at together
 _EIGEN_TOL = 1e-6  # of residuals: labels do not change any more
 
 
@@ -235,10 +237,13 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
         -----
         sklearn.exceptions.ConvergenceWarning
             If "hebbian" diverged, or if "krylov" did not reach `tol`.
+        UserWarning
+            If a precomputed matrix is not symmetric: its mean with its transpose is used. If more rows than there are
+            clusters are far from all others, so that their labels are arbitrary: the kernel is too narrow.
         """
         X = check_rows(self, X, reset=True, copy=not self._precomputed)
         if self._precomputed:
-            X = check_square(X)
+            X = _symmetric(check_square(X))
         self._check_count(n_rows(X))
         rng = generator(self.random_state)
         starts = int(rng.randint(2**31 - 1))  # before all else, so that k-means does not depend on the passes made
@@ -301,6 +306,7 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
         channel = self._channel()
         hebbian = self.eigen_solver == "hebbian"
         affinity = make_affinity(kernel, X, self.n_jobs, hold=not hebbian)
+        self._warn_of_loneliness(int(np.count_nonzero(affinity.alone)), n_rows(X))
         if hebbian:
             settings = PassSettings(self.gain, self.eta0, _PASS_TOL if self.tol is None else float(self.tol))
             passes = HebbianEmbedding(affinity, r, settings, rng).run(self.max_iter or _PASSES, channel)
@@ -320,6 +326,18 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
                 stacklevel=user_level(),
             )
 
+    def _warn_of_loneliness(self, alone: int, n: int) -> None:
+        if alone > self.n_clusters > 1:
+            narrow = self.kernel in ("rbf", "laplacian", "chi2")
+            advice = " The kernel is too narrow: try gamma='median', or a smaller number." if narrow else ""
+            warnings.warn(
+                f"{alone} of the {n} rows are far from all others: their kernel values with them are nearly 0. Each of "
+                f"these rows is a cluster of its own, and with n_clusters={self.n_clusters} their labels are "
+                f"arbitrary.{advice}",
+                UserWarning,
+                stacklevel=user_level(),
+            )
+
     def _check_count(self, n: int) -> None:
         if n < self.n_clusters:
             raise ValueError(
@@ -331,3 +349,18 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
                 f"budget is {memory_budget() / 2**30:.2f} GiB. Use 'krylov', which holds less or none of it, or raise "
                 "the budget with sklearn.set_config(working_memory=...)."
             )
+
+
+def _symmetric(affinities: Array) -> Array:
+    """Return a symmetric matrix of affinities: as it is, or its mean with its transpose, as scikit-learn does."""
+    blocks = [slice(first, first + _BLOCK) for first in range(0, len(affinities), _BLOCK)]
+    apart = max(float(np.abs(affinities[rows] - affinities[:, rows].T).max()) for rows in blocks)
+    if not apart > _ASYMMETRY * max(float(np.abs(affinities[rows]).max()) for rows in blocks):
+        return affinities
+    warnings.warn(
+        f"The precomputed affinities are not symmetric: some differ by {apart:.3g} from those of the transpose. "
+        "The mean of both is used.",
+        UserWarning,
+        stacklevel=user_level(),
+    )
+    return np.asarray(0.5 * affinities + 0.5 * affinities.T)

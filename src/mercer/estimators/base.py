@@ -1,7 +1,8 @@
 """What every decomposition estimator shares: everything that follows from its expansion."""
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from copy import copy
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -69,6 +70,13 @@ class KernelDecomposition(
     def _warn_of_fewer(self) -> None:
         """Warn after `fit` where there are fewer components than were asked for."""
         warn_of_fewer(self.n_components, self.n_components_)
+
+    def _twin(self) -> Self:
+        """Return a shallow copy for a new model, whose `set_output` does not reach this one."""
+        twin = copy(self)
+        if hasattr(self, "_sklearn_output_config"):
+            twin._sklearn_output_config = dict(self._sklearn_output_config)
+        return twin
 
     # -- what follows from the expansion --------------------------------------------------------------------------
 

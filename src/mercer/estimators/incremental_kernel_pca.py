@@ -1,7 +1,6 @@
 """`IncrementalKernelPCA`: kernel PCA of streams by updates of an SVD, on a library of points that does not grow."""
 
 import time
-from copy import copy
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -431,7 +430,7 @@ class IncrementalKernelPCA(KernelDecomposition):
         """
         check_is_fitted(self)
         self._check_same(other)
-        result, start = copy(self), time.perf_counter()
+        result, start = self._twin(), time.perf_counter()
         result._measuring = False
         with one_blas_thread():
             model = merged(self._model, other._model, self._kernel, self._options())

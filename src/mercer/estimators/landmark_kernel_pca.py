@@ -534,7 +534,7 @@ class LandmarkKernelPCA(KernelDecomposition):
         self._check_same(other)
         assert self._stream is not None
         assert other._stream is not None
-        merged = copy(self)
+        merged = self._twin()
         merged._stream = self._stream.followed_by(other._stream, generator(self.random_state))
         merged._solved = _Solved()
         return merged

@@ -1,7 +1,6 @@
 """`OnlineRobustKernelPCA`: kernel PCA of a stream with outliers in it."""
 
 import warnings
-from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -399,7 +398,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
             raise TypeError(f"Only an OnlineRobustKernelPCA can be merged with one; got a {type(other).__name__}.")
         check_is_fitted(other)
         check_same_features(self, other)
-        result = copy(self)
+        result = self._twin()
         result._learning = self._learning.merged(other._learning, self._plan(), self._channel())
         run = result._learning.run
         assert run is not None

@@ -166,13 +166,15 @@ class OnlineLearning:
         assert other.run is not None
         one, two = self.run.space, other.run.space
         options = self.run.options
-        if options != other.run.options or options.update != "svd":
+        if replace(options, r=other.run.options.r) != other.run.options or options.update != "svd":
             raise ValueError("Only models with the same options and update='svd' can be merged.")
         if type(one) is not type(two) or one.kernel != two.kernel or not same_rows(one.points, two.points):
             raise ValueError(
                 "Models with different kernels or landmarks cannot be merged. Give both the same `gamma` and the same "
                 "array as `landmarks`."
             )
+        if options.r != other.run.options.r:  # last: on other landmarks, few rows have fewer components too
+            raise ValueError(f"Models of {options.r} and {other.run.options.r} components cannot be merged.")
         if other.pending is not None or self.pending is not None:
             ready, rows = (self, other.pending) if other.pending is not None else (other, self.pending)
             learning = replace(ready)

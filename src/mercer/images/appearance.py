@@ -48,11 +48,20 @@ def unit_contrast(patches: Array, weights: Array | None = None) -> Array:
     Patches that show nothing are 0.
     """
     shares = np.full(patches.shape[1], 1.0 / patches.shape[1]) if weights is None else weights
-    shares = shares.astype(patches.dtype)
+    shares, patches = shares.astype(patches.dtype), _in_range(patches)
     centred = (patches - (patches @ shares)[:, None]) * np.sqrt(shares)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     nothing = lengths <= _SLIGHTEST * np.sqrt((patches**2) @ shares)[:, None]
     return np.asarray(np.where(nothing, 0.0, centred / np.where(nothing, 1.0, lengths)), patches.dtype)
+
+
+def _in_range(patches: Array) -> Array:
+    """Return patches whose squares neither overflow nor vanish: as they are, or divided by a power of two."""
+    largest = max(float(patches.max(initial=0.0)), -float(patches.min(initial=0.0)))
+    most = float(np.finfo(patches.dtype).max) ** 0.25
+    if largest == 0.0 or 1.0 / most < largest < most:
+        return patches
+    return np.asarray(np.ldexp(patches, -int(np.frexp(largest)[1])))
 
 
 def strangeness(model: Any, patches: Array, usual: float) -> Array | float:

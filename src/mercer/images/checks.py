@@ -3,6 +3,8 @@
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 
 def check_counts(**counts: Any) -> None:
     """Refuse what is not a whole number of at least 1, by the name of the parameter."""
@@ -17,4 +19,14 @@ def check_learns_in_parts(model: Any) -> None:
         raise TypeError(
             f"{type(model).__name__} has no partial_fit; use fit, or an estimator for streams such as "
             "IncrementalKernelPCA(center=False)."
+        )
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Refuse a masked array with masked cells: what is below a mask is no measurement."""
+    masked = np.count_nonzero(getattr(values, "mask", False)) if isinstance(values, np.ma.MaskedArray) else 0
+    if masked:
+        raise ValueError(
+            f"{what} has {masked} masked values, and a mask cannot be used. Fill them first "
+            "(values.filled(...)), for example with the median of their neighbours."
         )

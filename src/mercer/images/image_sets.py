@@ -1,11 +1,12 @@
 """Sets of images with labels, checked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.images.checks import refuse_masked
 
 
 def listed(sets: Any) -> Sequence[Any]:
@@ -15,6 +16,11 @@ def listed(sets: Any) -> Sequence[Any]:
             f"A list of sets is needed, each an array with one image per row; got an array of shape {sets.shape}. "
             "For a single set pass [images]."
         )
+    if isinstance(sets, Mapping) or not hasattr(sets, "__len__"):
+        raise TypeError(
+            f"A list of sets is needed, each an array with one image per row; got a {type(sets).__name__}. "
+            "Pass list(sets); of a dictionary list(sets.values()), with list(sets) as labels."
+        )
     if len(sets) == 0:
         raise ValueError("Got no sets; pass at least one array of images.")
     found: Sequence[Any] = sets
@@ -23,8 +29,11 @@ def listed(sets: Any) -> Sequence[Any]:
 
 def check_set(one: Any, name: str, n_features: int | None) -> Array:
     """Return a set as rows of finite floats, (images, pixels), or say what is wrong with it."""
+    refuse_masked(one, name)
     try:
         values = np.asarray(one)
+        if values.dtype.kind == "c":
+            raise TypeError("its numbers are complex; pass their moduli, or real and imaginary parts side by side")
         values = values if values.dtype == np.float32 else values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is not an array of numbers with one image per row: {error}.") from error
@@ -60,7 +69,9 @@ def check_labels(labels: Iterable[Any], n: int) -> list[Any]:
 
 
 def check_label(label: Any) -> None:
-    """Fail where a label is a list, or something else that cannot be a key of a dictionary."""
+    """Fail where a label is NaN, a list, or something else that cannot be a key of a dictionary."""
+    if isinstance(label, float) and label != label:
+        raise ValueError("A label is NaN, which is equal to nothing, not even to itself. Drop its set, or name it.")
     try:
         hash(label)
     except TypeError:

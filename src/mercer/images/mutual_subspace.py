@@ -219,8 +219,7 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
         if self.estimator is not None:
             gamma, kernel = (getattr(self.estimator, name, None) for name in ("gamma", "kernel"))
         if gamma is None and self.estimator is None:
-            length = float(np.mean(np.einsum("ij,ij->i", rows, rows)))
-            gamma = _NARROWNESS / length if length > 0 else 1.0
+            gamma = _default_gamma(rows)
         self.gamma_ = resolve_gamma(gamma, rows, kernel=kernel)
         self._n_features = rows.shape[1]
         self._bases = {}
@@ -505,6 +504,19 @@ class KernelMutualSubspace(ModelFiles, BaseEstimator):  # type: ignore[misc]
             n_features = rows.shape[1]
             found.append(unit_rows(rows) if self.normalize else rows)
         return found
+
+
+def _default_gamma(rows: Array) -> float:
+    """Return a width that fits the lengths of the images, or fail where their squares are no numbers."""
+    with np.errstate(over="ignore", divide="ignore"):
+        length = np.mean(np.einsum("ij,ij->i", rows, rows))
+        gamma = float(_NARROWNESS / length) if rows.any() else 1.0
+    if not 0.0 < gamma < np.inf:
+        raise ValueError(
+            f"The images reach {np.abs(rows).max():.3g}, and the squares of such numbers are too large or too small. "
+            "Divide all images by a constant, or use normalize=True."
+        )
+    return gamma
 
 
 def _as_labels(names: list[Any]) -> Labels:

@@ -16,11 +16,14 @@ from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import generator
 from mercer.events import Channel, Observer, Tally
 from mercer.images.channels import Mixing, is_plain, noisy_channels, unmixed, varying_channels, whitened
+from mercer.images.checks import refuse_masked
 from mercer.images.noise import estimate_noise, signal_dimensions
 from mercer.images.windows import WEIGHTS, OverlapAdd, WindowGrid
 
 Image = npt.NDArray[Any]
 
+_WIDE = 4  # bytes of a pixel from which on hardly any image uses the range of its type
+_HUGE = 1e100  # pixels beyond it, or below its inverse, have squares and sums of squares outside of float64
 _WIDTH = 5.0  # of the default kernel, in root mean square distances between windows
 
 
@@ -84,9 +87,11 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Integers (uint8, uint16 and so on) are divided by the largest value of their type before windows are cut, so that
-    widths of kernels mean the same for all types; floating-point numbers are taken as they are. The result has the type
-    and the shape of the image: it is rounded and clipped for integers, and neither for floating-point numbers. With the
-    default estimator an image without any noise is returned as it is.
+    widths of kernels mean the same for all types; those of 32 and 64 bits by the largest value of the smallest unsigned
+    type that holds them, so that values up to 255 count as uint8. Floating-point numbers are taken as they are; with
+    the default estimator those beyond 1e100, or all below 1e-100, are divided by a power of two. The result has the
+    type and the shape of the image: it is rounded and clipped for integers, and neither for floating-point numbers.
+    With the default estimator an image without any noise is returned as it is.
 
     Constant channels, such as the transparency of an opaque image, stay exactly as they are. With the default estimator
     so do channels without noise, unless `noise` is given. Where the noise of the channels is correlated (a grey image
@@ -164,7 +169,7 @@ class PatchDenoiser(ModelFiles, BaseEstimator):  # type: ignore[misc]
         """
         given = _checked_image(image)
         self._check(given.shape)
-        unit = float(np.iinfo(given.dtype).max) if given.dtype.kind in "iu" else 1.0
+        unit = _unit(given, rescale=self.estimator is None)
         pixels = (given / unit).astype(np.float64, copy=False).reshape(*given.shape[:2], -1)
         self.models_, self.noise_ = [], None
         mixing = self._mixing(pixels)
@@ -295,6 +300,7 @@ def _is_number(value: Any, kind: type) -> bool:
 
 
 def _checked_image(image: npt.ArrayLike) -> Image:
+    refuse_masked(image, "The image")
     pixels = np.asarray(image)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape:
         raise ValueError(
@@ -310,6 +316,20 @@ def _checked_image(image: npt.ArrayLike) -> Image:
     return pixels
 
 
+def _unit(image: Image, rescale: bool) -> float:
+    """Return what the pixels are divided by: the largest value of their type, or 1 for floating-point numbers.
+
+    Few images that are stored in 32 or 64 bits use their range: they count as the smallest unsigned type that suffices.
+    `rescale`: floating-point numbers whose squares would overflow or vanish are divided by a power of two.
+    """
+    largest = max(image.max().item(), -image.min().item())
+    if image.dtype.kind != "f":
+        return float(np.iinfo(image.dtype if image.itemsize < _WIDE else np.min_scalar_type(largest)).max)
+    if not rescale or largest == 0 or 1.0 / _HUGE < largest < _HUGE:
+        return 1.0
+    return float(2.0 ** (int(np.frexp(largest)[1]) - 1))
+
+
 def _parts(shape: tuple[int, ...], split: int) -> list[tuple[slice, slice]]:
     """Return the parts of an image, row by row; sizes differ by one pixel at most."""
     rows, columns = (np.linspace(0, size, split + 1).astype(int) for size in shape[:2])
@@ -322,4 +342,5 @@ def _as_given(pixels: Array, dtype: np.dtype[Any]) -> Image:
     if dtype.kind == "f":
         return pixels.astype(dtype)
     limits = np.iinfo(dtype)
-    return np.clip(np.rint(pixels), limits.min, limits.max).astype(dtype)
+    most = float(limits.max)  # of 64 bits this is one too large: such a number would become the smallest
+    return np.clip(np.rint(pixels), limits.min, most if most <= limits.max else np.nextafter(most, 0.0)).astype(dtype)

@@ -18,7 +18,7 @@ from mercer.images.memory import Memory
 from mercer.images.motion import Field, MotionPrior
 from mercer.images.search import Found
 from mercer.images.tracked_box import TrackedBox
-from mercer.images.tracker_checks import check_parameters
+from mercer.images.tracker_checks import check_parameters, warn_if_blank
 from mercer.images.tracker_files import TrackerFiles
 from mercer.images.warp import corners
 from mercer.kernels.tiles import one_blas_thread
@@ -195,7 +195,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        frame : array-like of shape (height, width) or (height, width, 3 or 4)
+        frame : array-like of shape (height, width) or (height, width, 1, 3 or 4)
             The first frame, grey or in colour.
         box : array-like of shape (4,)
             The box x, y, w, h of the object in pixels; x and y are its upper left corner.
@@ -212,6 +212,11 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
         ValueError
             If the frame has another shape or contains NaN or infinity, or if the box is too small or more than half
             outside the frame.
+
+        Warns
+        -----
+        UserWarning
+            If the box shows nothing but one grey value, with `normalize`: there is nothing to follow.
         """
         check_parameters(self)
         grey = as_grey(frame)
@@ -223,6 +228,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
         self._set_state(np.array([x + 0.5 * w, y + 0.5 * h, 1.0, 0.0]))
         self._seen = self.state_  # where the object was seen last
         self._first = self._patches(grey, self.state_[None])
+        warn_if_blank(self._first, self.normalize)
         self._last = self._first[0]  # the last patch in which the object was seen
         self._waiting = []
         self._residuals: list[float] = []  # of frames in which the object was seen, since the model first learned
@@ -241,7 +247,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        frame : array-like of shape (height, width) or (height, width, 3 or 4)
+        frame : array-like of shape (height, width) or (height, width, 1, 3 or 4)
             The next frame, as large as the first one.
 
         Returns
@@ -270,7 +276,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         frames : iterable of array-like
-            The frames, each of shape (height, width) or (height, width, 3 or 4). They are read one at a time.
+            The frames, each of shape (height, width) or (height, width, 1, 3 or 4). They are read one at a time.
         box : array-like of shape (4,)
             The box x, y, w, h of the object in the first frame.
 
@@ -294,6 +300,7 @@ class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[mi
     @property
     def corners_(self) -> Array:
         """Corners of the last box with its turn, in order around it; an array of shape (4, 2)."""
+        self._check_fitted()
         return corners(self.state_, self._field.size)
 
     def _new_estimator(self) -> Any:

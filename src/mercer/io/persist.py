@@ -23,6 +23,7 @@ FORMAT, VERSION = "mercer", "1"
 MAX_BYTES = 16 * 2**30
 MAX_HEADER = 64 * 2**20  # the parsed header takes many times this; a file cannot ask for more memory
 _MAX_MODELS = 4  # that hold each other
+_OUTPUTS = ("default", "pandas", "polars")  # what `set_output` takes
 _UNKNOWN = "0" * 64  # in place of the checksum
 _AGAIN = "Restore the file from a backup, or save the model again."
 
@@ -53,8 +54,17 @@ def _encode_model(estimator: Any, arrays: Arrays, *, fitted: bool = True) -> dic
             for key, value in values.items()
         }
 
-    node = {"class": name, "params": encoded(estimator.get_params(deep=False), False)}
+    node = {"class": name, "params": encoded(estimator.get_params(deep=False), False), **_output_of(estimator)}
     return {**node, "state": encoded(estimator._saved_state(), True)} if fitted else node
+
+
+def _output_of(estimator: Any) -> dict[str, str]:
+    """Return the container that `set_output` has chosen for the results of `transform`; nothing where it was not used.
+
+    scikit-learn has no public name for it; its `clone` reads the same attribute.
+    """
+    chosen = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return {} if chosen is None else {"output": str(chosen)}
 
 
 def load(path: Path, max_bytes: int = MAX_BYTES) -> Any:
@@ -114,8 +124,11 @@ def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int
     cls = resolve(node.get("class"), ESTIMATORS | PREPARED)
     params = _decoded(node, "params", arrays, version, depth)
     state = _decoded(node, "state", arrays, version, depth) if depth == 0 or "state" in node else None
+    output = _known_output(node.get("output"))
     try:
         estimator = cls(**params)
+        if output is not None:
+            estimator.set_output(transform=output)
         if state is not None:
             estimator._restore_state(state)
     except MissingExtraError:
@@ -126,6 +139,13 @@ def _decode_model(node: dict[str, Any], arrays: Arrays, version: str, depth: int
             f"{__version__}: {error}. Load it with that version, or fit and save the model again."
         ) from error
     return estimator
+
+
+def _known_output(name: Any) -> str | None:
+    """Return the name of a container that scikit-learn knows, or None for none, or fail."""
+    if name is not None and name not in _OUTPUTS:
+        raise ModelFileError(f"its scores are {name!r}; they can be {', '.join(_OUTPUTS)}. {_AGAIN}")
+    return None if name is None else str(name)
 
 
 def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
