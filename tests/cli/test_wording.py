@@ -4,8 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 from commands import failure, run
+from mercer.cli.root import app
+from mercer.cli.wording import in_options
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=(60, 3))
@@ -95,3 +98,15 @@ def test_names_of_files_stay_as_they_are():
     assert "--set alpha is not of the form name=value; write for example --set alpha=0.1." in failure(
         "fit", "normal.csv", "-o", "m.mercer", "--set", "alpha"
     )
+
+
+def test_the_reason_of_a_choice():
+    told = run("select", "normal.csv", "--purpose", "outliers").stdout
+    assert "; where that is known, `mercer.select` in Python takes contaminated=True or False." in told
+    assert "; pass contaminated" not in told
+
+
+def test_words_that_are_also_parameters_stay_words():
+    text = "rounding errors are larger than what steps gain; raise max_iter."
+    told = in_options(text, get_command(app).commands, "fit")
+    assert told == "rounding errors are larger than what steps gain; raise --set max_iter."

@@ -6,11 +6,16 @@ from typing import Any
 _OTHER_NAMES = {"n_components": "components", "standardize": "scale", "random_state": "seed", "estimator": "method"}
 # Parameters without an option of their own that messages name; `mercer fit` and `mercer monitor` set them by --set.
 _SETTABLE = ("eigen_solver", "eta0", "gain", "landmarks", "max_iter", "preimage", "smd_rate", "tol", "update")
+_NEVER_WORDS = ("eta0", "max_iter", "n_components", "random_state", "smd_rate", "tol")  # others are words, too: gain
 _APPLY_A_MODEL = ("transform", "score", "denoise")  # these have no parameters to name but those of `mercer fit`
 
 # Advice that only a Python program can follow, and what takes its place.
 _PHRASES = (
     (r", or pass trim=[\d.]*\d", ""),
+    (
+        r"; pass contaminated=True or False where that is known",
+        "; where that is known, `mercer.select` in Python takes contaminated=True or False",
+    ),
     (r"; return_residual=True gives the values", ""),
     (r"another `preimage` method", "another --set preimage=NAME"),
     (r"Leave estimator=None, or pass a decomposition\.", "Use another --method."),
@@ -68,7 +73,7 @@ class _Terms:
         text = re.sub(r"^The '(\w+)' parameter of \w+ must be (.*)", self._allowed, text)
         text = _replaced(text, (*_PHRASES, *scaling, *(() if self._sets else _WITHOUT_SET)))
         text = re.sub(r"(?<!--set )\b([a-z]\w*)=('[^']*'|[\w.+-]*\w)", self._given, text)
-        return re.sub(rf"(?<!--set )\b({'|'.join((*_SETTABLE, *_OTHER_NAMES))})\b(?=\W)", self._named, text)
+        return re.sub(rf"(?<!--set )\b({'|'.join(_NEVER_WORDS)})\b(?=\W)", self._named, text)
 
     def _allowed(self, found: re.Match[str]) -> str:
         values = re.sub(r"a str among \{([^}]*)\}", _listed, found[2])
