@@ -163,7 +163,7 @@ def test_version_and_help():
         (["--set", "depth=3"], "no parameter 'depth'; it has alpha"),
         (["--gamma", "wide"], "--gamma is 'wide'; give a number"),
         (["--components", "many"], "--components is 'many'"),
-        (["--components", "-3"], "n_components"),
+        (["--components", "-3"], "--components must be a whole number of at least 1"),
         (["--kernel", "nothing"], "kernel"),
         (["--rows", "0"], "at least 1"),
         (["--columns", "z"], "no column 'z'"),

@@ -1,6 +1,6 @@
 """Where the command line writes: results to standard output, messages to standard error."""
 
-from typing import Any
+from collections.abc import Callable
 
 from rich.console import Console
 from rich.table import Table
@@ -18,9 +18,9 @@ def say(message: str) -> None:
     err.print(Text(message), soft_wrap=True)
 
 
-def fail(error: BaseException) -> None:
-    """Show an error as one red line: the first line of its text."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
+def fail(error: BaseException, worded: Callable[[str], str] = str) -> None:
+    """Show an error as one red line: the first line of its text, as `worded` says it."""
+    lines = [worded(line) for line in str(error).strip().splitlines()] or [type(error).__name__]
     if isinstance(error, MemoryError):
         lines = [f"Out of memory. {lines[0]} Fit on fewer rows, for example with --rows 20000."]
     if isinstance(error, MissingCellError):
@@ -28,9 +28,9 @@ def fail(error: BaseException) -> None:
     err.print(Text(f"Error: {lines[0]}", style="bold red"), soft_wrap=True)
 
 
-def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def show_warning(message: str) -> None:
     """Show a warning as one yellow line, without the place in the code."""
-    text = " ".join(str(message).split())
+    text = " ".join(message.split())
     err.print(Text(f"Warning: {text}", style="yellow"), soft_wrap=True)
 
 

@@ -82,7 +82,7 @@ def for_many(params: Mapping[str, Any], limit: int, seed: int) -> Any:
     components = params.get("n_components", 1)
     if params.get("gamma") == "select":
         raise ValueError(
-            f"gamma=select needs all rows at once, and there are more than {limit:,}. Take the gamma that `mercer "
+            f"--gamma select needs all rows at once, and there are more than {limit:,}. Take the gamma that `mercer "
             f"select` finds, fewer rows by --rows {limit}, or --method {EXACT}."
         )
     if not isinstance(components, int):

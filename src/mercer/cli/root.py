@@ -9,10 +9,12 @@ from typer.core import TyperGroup
 
 import mercer
 from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, select, track, watch
-from mercer.errors import MercerError
+from mercer.cli.wording import in_options
+from mercer.errors import DataFileError, MercerError, ModelFileError
 
 # Errors caused by data, files or parameters; any other error is a defect of this program.
 _USER_ERRORS = (MercerError, ValueError, TypeError, OSError, MemoryError, EOFError, zlib.error)
+_OF_FILES = (OSError, DataFileError, ModelFileError)  # their texts name files and columns, not parameters
 
 
 class Group(TyperGroup):
@@ -26,8 +28,12 @@ class Group(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, with warnings shown as one yellow line each."""
+
+        def told(message: object) -> str:
+            return in_options(str(message), self.commands, ctx.invoked_subcommand)
+
         with warnings.catch_warnings():
-            warnings.showwarning = console.show_warning
+            warnings.showwarning = lambda message, *_, **__: console.show_warning(told(message))
             # Columns are matched by name when a file is read; what reaches the model is a plain array.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             try:
@@ -38,7 +44,7 @@ class Group(TyperGroup):
                 if ctx.params.get("debug") or hasattr(error, "exit_code"):  # typer shows its own message
                     raise
                 ours = isinstance(error, _USER_ERRORS)
-                console.fail(error if ours else _defect(error))
+                console.fail(error if ours else _defect(error), str if isinstance(error, _OF_FILES) else told)
                 raise typer.Exit(2 if ours else 1) from error
 
 

@@ -11,6 +11,7 @@ from mercer.arrays import Array
 from mercer.cli import console, options, source, targets, waiting
 from mercer.cli.python_line import imports, written
 from mercer.cli.source import Source
+from mercer.cli.wording import in_options
 from mercer.events import Channel
 from mercer.io import writers
 from mercer.io.readers import drawn
@@ -33,6 +34,7 @@ class Purpose(StrEnum):
 
 
 def select(
+    ctx: typer.Context,
     data: options.Data,
     purpose: Annotated[Purpose, typer.Option(help="What the model is for.")] = Purpose.reconstruction,
     out: Annotated[str | None, typer.Option("--out", "-o", help="File for all candidates, or -.")] = None,
@@ -72,7 +74,8 @@ def select(
         found.plot().savefig(plot, dpi=120)
         console.say(f"The picture is {plot}.")
     if out != "-":
-        _show(found, records, data)
+        why = in_options(found.why, ctx.find_root().command.commands, ctx.info_name)  # type: ignore[attr-defined]
+        _show(found, why, records, data)
 
 
 def _check_targets(out: str | None, plot: Path | None) -> None:
@@ -99,9 +102,9 @@ def _write(out: str, records: list[dict[str, Any]]) -> None:
     writers.write(out, [labelled], [*_TEXTS, *_WHOLES, *_NUMBERS])
 
 
-def _show(found: Selection, records: list[dict[str, Any]], data: str) -> None:
+def _show(found: Selection, why: str, records: list[dict[str, Any]], data: str) -> None:
     """Print the reason, the best candidates, and how to use the choice."""
-    console.out.print(found.why, soft_wrap=True, highlight=False)
+    console.out.print(why, soft_wrap=True, highlight=False)
     scaled = any(record["standardize"] is not False for record in records)
     grid = console.grid("kernel", "gamma", "components", *(["scaling"] if scaled else []), "score", "+-", "")
     best = records[:_SHOWN]

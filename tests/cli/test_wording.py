@@ -1,0 +1,112 @@
+"""Warnings and errors of the library name options of the command, not parameters of Python."""
+
+import re
+
+import numpy as np
+import pytest
+from typer.main import get_command
+
+from commands import failure, run
+from mercer.cli.root import app
+from mercer.cli.wording import in_options
+
+RNG = np.random.default_rng(0)
+NORMAL = RNG.normal(size=(60, 3))
+
+
+def written(name, X):
+    np.savetxt(name, X, delimiter=",", header=",".join("abcdef"[: X.shape[1]]), comments="")
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written("normal.csv", NORMAL)
+    written("few.csv", NORMAL[:6])
+    written("huge.csv", NORMAL * 1e200)
+    written("walk.csv", RNG.normal(size=(300, 3)).cumsum(axis=0))
+    far = RNG.normal(size=(60, 3))
+    far[0, 1] = 1e9
+    written("far.csv", far)
+
+
+def said(*args):
+    """Run a command that succeeds, and return what it says on standard error."""
+    return run(*args).stderr
+
+
+def test_warnings_of_a_detector():
+    few = said("outliers", "few.csv")
+    assert re.search(r"--alpha 0\.05 needs at least 19 rows; got 6\. .*, or --alpha 0\.143\.", few)
+    assert "Use `mercer monitor`, which knows about time" in said("outliers", "walk.csv")
+    assert "Leave these rows out if they are wrong.\n" in said("outliers", "far.csv")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("few.csv", "--method", "select"), "--method select needs at least 20 rows that are not all equal; got 6."),
+        (("normal.csv", "--statistic", "q"), "--statistic must be one of all, both, spe, t2. Got 'q' instead."),
+        (("normal.csv", "--alpha", 2), "--alpha must be a number between 0.0 and 1.0. Got 2.0 instead."),
+    ],
+)
+def test_errors_of_a_detector(args, told):
+    assert told in failure("outliers", *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("normal.csv", "--components", 0), "--components must be a whole number of at least 1, a number between 0.0"),
+        (("normal.csv", "--gamma", -1), "--gamma must be a number of at least 0.0, median, none or select."),
+        (("normal.csv", "--kernel", "q"), "--kernel must be one of chi2, cosine,"),
+        (("normal.csv", "--set", "preimage=q"), "--set preimage must be one of auto, exact,"),
+        (("few.csv", "--gamma", "select"), "got 6 and 3. Give numbers to --gamma and --components."),
+        (("huge.csv",), "Rescale the features, e.g. with --scale soft."),
+    ],
+)
+def test_errors_of_fit(args, told):
+    assert told in failure("fit", *args, "-o", "m.mercer")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("--components", 80), "--components 80, but the data allow only 60: the model has 60."),
+        (("--method", "r1", "--set", "max_iter=1"), "Raise --set max_iter or --set tol."),
+        (("--method", "hebbian-pca", "--set", "eta0=1000"), "Lower --set eta0=1000, or use --set eta0=auto."),
+    ],
+)
+def test_warnings_of_fit(args, told):
+    assert told in said("fit", "normal.csv", "-o", "m.mercer", *args)
+
+
+def test_commands_that_apply_a_model_name_the_options_of_fit():
+    run("fit", "normal.csv", "-o", "m.mercer", "--set", "preimage=exact")
+    told = failure("denoise", "m.mercer", "normal.csv")
+    assert "use --set preimage=auto otherwise. These are options of `mercer fit`." in told
+
+
+def test_a_command_without_scaling_does_not_advise_it():
+    told = failure("select", "huge.csv")
+    assert "Rescale the features or lower gamma" in told
+
+
+def test_names_of_files_stay_as_they_are():
+    assert "max_iter.csv does not exist" in failure("fit", "max_iter.csv", "-o", "m.mercer")
+    assert "--set" not in failure("fit", "max_iter.csv", "-o", "m.mercer")
+    assert "--set alpha is not of the form name=value; write for example --set alpha=0.1." in failure(
+        "fit", "normal.csv", "-o", "m.mercer", "--set", "alpha"
+    )
+
+
+def test_the_reason_of_a_choice():
+    told = run("select", "normal.csv", "--purpose", "outliers").stdout
+    assert "; where that is known, `mercer.select` in Python takes contaminated=True or False." in told
+    assert "; pass contaminated" not in told
+
+
+def test_words_that_are_also_parameters_stay_words():
+    text = "rounding errors are larger than what steps gain; raise max_iter."
+    told = in_options(text, get_command(app).commands, "fit")
+    assert told == "rounding errors are larger than what steps gain; raise --set max_iter."
