@@ -1,12 +1,15 @@
 """Warnings and errors of the library name options of the command, not parameters of Python."""
 
+import ast
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.main import get_command
 
 from commands import failure, run
+from mercer.cli import wording
 from mercer.cli.root import app
 from mercer.cli.wording import in_options
 
@@ -110,3 +113,20 @@ def test_words_that_are_also_parameters_stay_words():
     text = "rounding errors are larger than what steps gain; raise max_iter."
     told = in_options(text, get_command(app).commands, "fit")
     assert told == "rounding errors are larger than what steps gain; raise --set max_iter."
+
+
+def texts_of(tree):
+    """Return all texts of a module, with a number or the name of a class in the place of values put into them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            for value in ("1", "KernelOutlierDetector"):
+                yield "".join(part.value if isinstance(part, ast.Constant) else value for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_phrases_that_are_replaced_are_still_those_of_the_library():
+    files = [path for path in Path(wording.__file__).parents[1].rglob("*.py") if path.name != "wording.py"]
+    texts = [text for path in files for text in texts_of(ast.parse(path.read_text(encoding="utf8")))]
+    stale = [pattern for pattern, _ in wording._PHRASES if not any(re.search(pattern, text) for text in texts)]
+    assert stale == []
