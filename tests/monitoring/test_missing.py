@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.covariance import ledoit_wolf
 
 import mercer
 from benchmarks.suite.processes import bend, stirred_tank, vector_autoregression
@@ -15,6 +16,7 @@ from mercer.monitoring.limits import Limits
 from mercer.monitoring.patterns import scores_without
 from mercer.monitoring.sensors import Runs, Sensors, in_words, run_lengths
 from mercer.monitoring.stream import filled
+from mercer.monitoring.thin_covariance import ThinCovariance, shrinkage
 from textbook import monitoring as textbook
 
 SEEDS = st.integers(0, 2**31)
@@ -361,3 +363,28 @@ def test_a_masked_cell_is_a_missing_value(rng):
     found = monitor.judge(np.ma.masked_array(np.where(gaps, 9999.0, new), gaps))
     assert gaps.any()
     np.testing.assert_array_equal(found.p, expected.p)
+
+
+def test_missing_columns_of_wide_rows_are_expected_by_a_matrix_of_the_rows_side(rng):
+    rows = rng.standard_normal((25, 3)) @ rng.standard_normal((3, 60)) + 0.5 * rng.standard_normal((25, 60)) + 4.0
+    rows[:, 9] = 1.0  # does not vary
+    thin, missing = Normal.of(rows), np.isin(np.arange(60), [2, 9, 30])
+    assert isinstance(thin.correlation, ThinCovariance)
+    assert thin.correlation.factor.shape == (60, 25)  # nothing of 60 x 60
+    Z = (rows - thin.mean) / thin.unit
+    found, share = ledoit_wolf(Z, assume_centered=True)
+    assert shrinkage(Z) == pytest.approx(share, rel=1e-9)
+    whole = Normal(thin.mean, thin.unit, found + 1e-9 * np.trace(found) / 60 * np.eye(60))
+    weights = whole.weights(missing)
+    assert_allclose(thin.weights(missing), weights, rtol=1e-8, atol=1e-12)
+    assert_allclose(thin.spread(missing, weights), whole.spread(missing, weights), rtol=1e-8, atol=1e-12)
+    assert shrinkage(np.zeros((3, 5))) == 0.0
+
+
+def test_rows_of_more_columns_than_training_rows_are_judged_without_some(rng):
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 80)) + 0.3 * rng.standard_normal((60, 80))
+    monitor = ProcessMonitor().fit(X[:50])
+    usual, odd = without(X[50:53], 4, 7), without(X[50:53], 4, 7)  # too few rows for an alarm about the sensors
+    odd[:, 20:40] += 50.0
+    assert not monitor.verdicts(usual).alarm.any()
+    assert monitor.verdicts(odd).alarm[1:].all()

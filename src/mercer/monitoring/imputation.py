@@ -19,6 +19,7 @@ from sklearn.covariance import ledoit_wolf
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.kernels.distance import RBF
+from mercer.monitoring.thin_covariance import ThinCovariance
 from mercer.outliers.panel import Judge
 from mercer.outliers.scores import ScoreModel
 
@@ -32,24 +33,30 @@ class Normal:
 
     mean: Array  # (D,)
     unit: Array  # (D,)
-    correlation: Array  # (D, D), shrunk, of the rows in these units
+    correlation: Array | ThinCovariance  # (D, D), shrunk, of the rows in these units
 
     @classmethod
     def of(cls, X: Array) -> "Normal":
         """Return the distribution of rows."""
         scaling = Scaling.of(X, True)
+        if X.shape[1] > len(X):
+            return cls(scaling.mean, scaling.unit, ThinCovariance.of(scaling(X), _RIDGE))
         found = np.asarray(ledoit_wolf(scaling(X), assume_centered=True)[0])
         ridge = _RIDGE * float(np.trace(found)) / len(found) + np.sqrt(np.finfo(float).tiny)
         return cls(scaling.mean, scaling.unit, found + ridge * np.eye(len(found)))
 
     def weights(self, missing: npt.NDArray[np.bool_]) -> Array:
         """Return the coefficients of the missing columns on the observed ones, (observed, missing), in units."""
-        seen = ~missing
-        return np.linalg.solve(self.correlation[np.ix_(seen, seen)], self.correlation[np.ix_(seen, missing)])
+        seen, R = ~missing, self.correlation
+        if isinstance(R, ThinCovariance):
+            return R.weights(missing)
+        return np.linalg.solve(R[np.ix_(seen, seen)], R[np.ix_(seen, missing)])
 
     def spread(self, missing: npt.NDArray[np.bool_], weights: Array) -> Array:
         """Return the conditional covariance of the missing columns, (missing, missing), in units."""
         R = self.correlation
+        if isinstance(R, ThinCovariance):
+            return R.spread(missing, weights)
         return np.asarray(R[np.ix_(missing, missing)] - R[np.ix_(missing, ~missing)] @ weights)
 
     def filled(self, X: Array, missing: npt.NDArray[np.bool_], weights: Array) -> Array:
