@@ -146,3 +146,9 @@ def _kernel_that_overflows(model) -> dict:
         plain = {"standardize": False} if "standardize" in names else {}
         return {"estimator": mercer.KernelPCA(2, kernel="poly"), **plain}
     return {}
+
+
+def test_the_error_of_an_overflow_names_the_number_that_causes_it(rng):
+    model = mercer.IncrementalKernelPCA(2, gamma=0.1).fit(rng.standard_normal((50, 3)))
+    with pytest.raises(ValueError, match=r"the data reach 1e\+200"):
+        model.partial_fit(np.full((3, 3), 1e200))

@@ -118,8 +118,9 @@ class RBF(Kernel):
             with np.errstate(over="ignore"):
                 half = 0.5 * squared_norms(rows)
         if not np.isfinite(half).all():
+            reach = max(float(abs(X).max()), 0.0 if origin is None else float(np.abs(origin).max()))
             raise ValueError(
-                f"The squared distances overflow: the data reach {abs(X).max():.3g} with gamma={self.gamma:.3g}. "
+                f"The squared distances overflow: the data reach {reach:.3g} with gamma={self.gamma:.3g}. "
                 "Rescale the features, for example with StandardScaler."
             )
         return RbfRows(rows, half)
