@@ -55,6 +55,11 @@ class Objective:
     skip: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (data set, solver) -> why not
 
 
+def as_found(data: Any, found: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the result as it is: the quality of solvers that measure themselves."""
+    return found
+
+
 @dataclass
 class Record:
     """The result of one solver on one data set."""

@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 
 from benchmarks.suite.data import load
 from benchmarks.suite.objectives.clustering import GAMMA
-from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.plan import Objective, Solver, as_found
 from mercer.clustering.embedding import HebbianEmbedding, PassSettings, make_affinity, solve_embedding
 from mercer.kernels import RBF
 from mercer.metrics import variation_of_information
@@ -58,7 +58,7 @@ OBJECTIVE = Objective(
         Solver("exact eigenvectors", exact),
         *(Solver(f"mercer KHA, gain {gain}", passes(gain)) for gain in ("t", "et", "smd")),
     ],
-    quality=lambda digits, found: found,
+    quality=as_found,
     rounds=0,
     default=False,
 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.suite.cluster_costs import Measured, Plan, measured, predicted
 from benchmarks.suite.clusters import client_of
-from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.plan import Objective, Solver, as_found
 from benchmarks.suite.rows import angled
 from mercer import KernelPCA as Local
 
@@ -69,10 +69,6 @@ def in_units(costs: Measured) -> dict[str, float]:
     }
 
 
-def quality(X: np.ndarray, found: dict[str, float]) -> dict[str, float]:
-    return found
-
-
 OBJECTIVE = Objective(
     name="dask_cost",
     question="does the cost model predict the time of a fit on one and on two workers?",
@@ -83,7 +79,7 @@ OBJECTIVE = Objective(
         Solver("mercer.dask.KernelPCA, one worker", compared(1)),
         Solver("mercer.dask.KernelPCA, two workers", compared(2)),
     ],
-    quality=quality,
+    quality=as_found,
     rounds=0,
     default=False,
 )

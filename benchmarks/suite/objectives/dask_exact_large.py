@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.suite.clusters import new_client, resident_mib
-from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.plan import Objective, Solver, as_found
 from benchmarks.suite.rows import angled
 from mercer import KernelPCA as Local
 
@@ -59,10 +59,6 @@ def fitted(X: np.ndarray, settings: dict[str, Any], memory_limit: str) -> dict[s
     }
 
 
-def quality(X: np.ndarray, found: dict[str, float]) -> dict[str, float]:
-    return found
-
-
 OBJECTIVE = Objective(
     name="dask_exact_large",
     question="does an exact fit of 100,000 rows run on two workers with 1 GiB each, and how long does it take?",
@@ -72,7 +68,7 @@ OBJECTIVE = Objective(
         Solver("mercer KernelPCA, two threads, no cluster", without_cluster, peer=True),
         Solver("mercer.dask.KernelPCA, two workers of 1 GiB", on_small_workers),
     ],
-    quality=quality,
+    quality=as_found,
     rounds=0,
     default=False,
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.suite.clusters import client_of, resident_mib
 from benchmarks.suite.objectives.dask import LANDMARKS, PIECE, Pieces, local_stream, nystroem
-from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.plan import Objective, Solver, as_found
 
 PIECES = 200
 
@@ -63,10 +63,6 @@ def watched(client: Any, pieces: Pieces) -> dict[str, float]:
     return {**found, **{f"MiB at {share} %": memory[share] for share in sorted(memory)}}
 
 
-def quality(pieces: Pieces, found: dict[str, float]) -> dict[str, float]:
-    return found
-
-
 OBJECTIVE = Objective(
     name="dask_rows",
     question="how many rows of ten million does a worker learn per second, and does its memory stay the same?",
@@ -79,7 +75,7 @@ OBJECTIVE = Objective(
         Solver("mercer.dask.LandmarkKernelPCA, one worker", on_workers(1)),
         Solver("mercer.dask.LandmarkKernelPCA, two workers", on_workers(2)),
     ],
-    quality=quality,
+    quality=as_found,
     rounds=0,
     default=False,
 )

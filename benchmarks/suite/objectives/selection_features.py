@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.plan import Objective, Solver, as_found
 from benchmarks.suite.selection import judged, peer
 from benchmarks.suite.selection_sets import feature_cases
 
@@ -12,7 +12,7 @@ OBJECTIVE = Objective(
     bar="on average, at least .5 of the way from the default to the best setting gained, in at most 15 fits",
     datasets=feature_cases(),
     solvers=[peer("features"), Solver("mercer.select", lambda case: partial(judged, "features", case))],
-    quality=lambda case, found: found,
+    quality=as_found,
     rounds=0,
     default=False,
     means=True,

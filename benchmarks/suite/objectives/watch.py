@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.suite.plan import Objective, SelfTimed, Solver
+from benchmarks.suite.plan import Objective, SelfTimed, Solver, as_found
 from benchmarks.suite.watching import LEARN, latency, on_one_core, plant_rows, through
 from mercer import ProcessMonitor
 
@@ -56,7 +56,7 @@ OBJECTIVE = Objective(
         Solver("mercer watch, file, state on disk, 50 pages", partial(with_pages, 50), steps=ROWS),
         Solver("mercer watch, 100 rows per second: from the file to the page", to_the_page),
     ],
-    quality=lambda X, found: found,
+    quality=as_found,
     rounds=1,
     isolated=True,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.suite.measure import resident
-from benchmarks.suite.plan import Objective, Solver
+from benchmarks.suite.plan import Objective, Solver, as_found
 from benchmarks.suite.watching import header, line, made_monitor, plant_rows
 from mercer import ProcessMonitor
 from mercer.watch.sources.base import Batch, PlainSource
@@ -82,7 +82,7 @@ OBJECTIVE = Objective(
         Solver("judging alone", alone, peer=True),
         Solver("mercer watch --headless, state on disk", headless),
     ],
-    quality=lambda rows, found: found,
+    quality=as_found,
     rounds=0,
     isolated=True,
     default=False,

@@ -153,8 +153,7 @@ class _Pass:
         state, gain = self.state, self.gain
         if not isinstance(gain, MetaGain) or state.rho is None:
             return int(gha_block(H, self.base, factor, Z, Y))
-        r = len(self.base)
-        gram_aa, gram_ab = self._grams(r)
+        gram_aa, gram_ab = self._grams()
         rho = state.rho.copy()
         k_own = np.ascontiguousarray(np.diag(own))
         done = int(
@@ -164,7 +163,7 @@ class _Pass:
             state.rho, self._aa, self._ab = rho, gram_aa, gram_ab
         return done
 
-    def _grams(self, r: int) -> tuple[Array, Array]:
+    def _grams(self) -> tuple[Array, Array]:
         """Return copies of A K' A^T and A K' B^T: carried from block to block, computed at the start of a pass."""
         if not hasattr(self, "_aa"):
             assert self.state.B is not None
