@@ -23,7 +23,7 @@ from mercer.clustering.embedding import (
 )
 from mercer.errors import user_level
 from mercer.estimators.kernel_parameters import KernelParameters
-from mercer.estimators.learning_warnings import slow_fit
+from mercer.estimators.learning_warnings import check_memory, slow_fit
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -36,7 +36,6 @@ from mercer.estimators.validation import (
 )
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import memory_budget
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.hebbian.gain_choice import GAINS
 
@@ -343,12 +342,9 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
             raise ValueError(
                 f"n_clusters={self.n_clusters} needs at least as many rows; n_samples={n}. Ask for fewer clusters."
             )
-        if self.eigen_solver == "hebbian" and held_bytes(n) > memory_budget() and not self._precomputed:
-            raise ValueError(
-                f"eigen_solver='hebbian' holds the kernel matrix of {n} rows, {held_bytes(n) / 2**30:.1f} GiB; the "
-                f"budget is {memory_budget() / 2**30:.2f} GiB. Use 'krylov', which holds less or none of it, or raise "
-                "the budget with sklearn.set_config(working_memory=...)."
-            )
+        if self.eigen_solver == "hebbian" and not self._precomputed:
+            advice = "Use 'krylov', which holds less or none of it"
+            check_memory("eigen_solver='hebbian'", n, held_bytes(n), advice)
 
 
 def _symmetric(affinities: Array) -> Array:

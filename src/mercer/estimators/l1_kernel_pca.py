@@ -228,7 +228,7 @@ class L1KernelPCA(KernelDecomposition):
         if self.algorithm != "projection_trick":
             slow_steps(n, bytes_per_value)
             return
-        check_memory("algorithm='projection_trick'", n, "Use 'fixed_point', which holds less or none of it")
+        check_memory("algorithm='projection_trick'", n, 8 * n * n, "Use 'fixed_point', which holds less or none of it")
         slow_fit("algorithm='projection_trick' computes all eigenvectors of", n, "'fixed_point' needs none of them.")
 
     def _solve(self, kernel: Kernel, X: Points) -> tuple[Expansion, SignFit]:

@@ -53,20 +53,15 @@ _MORE_MEMORY = (
 
 def slow_steps(n: int, bytes_per_value: int) -> None:
     """Warn that the kernel matrix of n rows does not fit into the memory budget, so that every step makes it again."""
-    if not fits_in_memory(n, bytes_per_value):
+    if n * n * bytes_per_value > memory_budget():
         slow_fit("Every step of the fit computes again, since it does not fit into memory,", n, _MORE_MEMORY)
 
 
-def fits_in_memory(n: int, bytes_per_value: int = 8) -> bool:
-    """Return whether the kernel matrix of n rows is within the memory budget."""
-    return n * n * bytes_per_value <= memory_budget()
-
-
-def check_memory(what: str, n: int, advice: str) -> None:
-    """Raise ValueError if the kernel matrix of n rows, which must be held, is beyond the memory budget."""
-    if not fits_in_memory(n):
+def check_memory(what: str, n: int, held: int, advice: str) -> None:
+    """Raise ValueError if a kernel matrix of n rows, of which so many bytes must be held, is beyond the budget."""
+    if held > memory_budget():
         raise ValueError(
-            f"{what} holds the kernel matrix of {n} rows, {8 * n * n / 2**30:.1f} GiB; the budget is "
+            f"{what} holds the kernel matrix of {n} rows, {held / 2**30:.1f} GiB; the budget is "
             f"{memory_budget() / 2**30:.2f} GiB. {advice}, or raise the budget with "
             "sklearn.set_config(working_memory=...)."
         )
