@@ -37,8 +37,7 @@ def built(shown: str):
 def test_it_prints_the_reason_the_best_and_python_that_builds_the_estimator(files, purpose):
     shown = run("select", "x.npy", "--purpose", purpose)
     found = mercer.select(X, purpose, random_state=0)
-    in_python = "where that is known, `mercer.select` in Python takes contaminated=True or False"
-    why = found.why.replace("pass contaminated=True or False where that is known", in_python)
+    why = found.why.replace("pass contaminated=True or False", "use --contaminated or --clean")
     assert shown.stdout.splitlines()[0] == why
     assert f"The best of {len(found.table)} candidates" in shown.stdout
     assert shown.stdout.count("chosen") == 1
@@ -63,7 +62,9 @@ def test_the_command_that_it_names_fits_the_choice(files):
 
 
 def test_for_outliers_it_names_the_command_that_uses_it(files):
-    assert "mercer outliers x.npy --method select" in run("select", "x.npy", "--purpose", "outliers").stderr
+    told = [run("select", "x.npy", "--purpose", "outliers", *known).stderr for known in ((), ("--clean",))]
+    assert "mercer outliers x.npy --method select" in told[0]
+    assert "mercer outliers NEW --train x.npy --method select" in told[1]
     assert "--kernel linear --components" in run("select", "plane.npy").stderr
 
 
@@ -158,9 +159,26 @@ def test_what_fit_cannot_select_fails(files):
     assert "needs all rows at once" in failure("fit", "many.npy", "-o", "m", "--components", "select")
 
 
+@pytest.mark.parametrize(("known", "contaminated"), [("--clean", False), ("--contaminated", True)])
+def test_it_can_be_told_whether_there_are_outliers_among_the_rows(files, known, contaminated):
+    shown = run("select", "x.npy", "--purpose", "outliers", known)
+    found = mercer.select(X, "outliers", contaminated=contaminated, random_state=0)
+    assert shown.stdout.splitlines()[0] == found.why
+    assert str(built(shown.stdout)) == str(found.estimator)
+    assert ("On the command line: mercer outliers x.npy\n" in shown.stderr) == contaminated
+    assert "purpose" in failure("select", "x.npy", known)
+
+
+def test_outliers_takes_rows_that_it_judges_for_clean_only_if_there_are_others_to_learn_from(files):
+    for train, trim in (((), 0.05), (("--train", "x.npy"), 0.0)):
+        run("outliers", "x.npy", "--method", "select", "--save", "alarm", *train)
+        assert mercer.load("alarm").trim == trim
+        assert mercer.select(X, "outliers", contaminated=False if trim == 0 else None).estimator.trim == trim
+
+
 def test_outliers_selects_saves_and_judges_again(files):
     told = run("outliers", "x.npy", "--method", "select", "--save", "alarm", "-o", "a.csv").stderr
-    peer = mercer.KernelOutlierDetector("select", alpha=0.05, random_state=0).fit(X)
+    peer = mercer.KernelOutlierDetector("select", alpha=0.05, trim=0.05, random_state=0).fit(X)
     assert f"n_components={peer.estimator_.n_components}" in told[told.index("Selected: KernelPCA(") :]
     run("outliers", "x.npy", "--detector", "alarm", "-o", "b.csv")
     first, second = pd.read_csv("a.csv"), pd.read_csv("b.csv")

@@ -105,8 +105,8 @@ def test_names_of_files_stay_as_they_are():
 
 def test_the_reason_of_a_choice():
     told = run("select", "normal.csv", "--purpose", "outliers").stdout
-    assert "; where that is known, `mercer.select` in Python takes contaminated=True or False." in told
-    assert "; pass contaminated" not in told
+    assert "; use --contaminated or --clean where that is known." in told
+    assert "contaminated=" not in told
 
 
 def test_words_that_are_also_parameters_stay_words():

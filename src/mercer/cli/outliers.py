@@ -18,6 +18,7 @@ from mercer.io.readers import Table, drawn
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import causes, judge_rows, used_statistics
+from mercer.outliers.settings import RULES
 
 _CHUNK = 4096
 _ALPHA = 0.05
@@ -29,7 +30,8 @@ Method = Annotated[
     str,
     typer.Option(
         help=f"auto: exact kernel PCA for up to {MANY_ROWS:,} rows, landmarks for more; select: the kernel, components "
-        "and scaling that find pretended outliers best, as in `mercer select`; or a method of `mercer fit`."
+        "and scaling that find pretended outliers best, as in `mercer select` (without --train, a twentieth of the "
+        "rows, which may be outliers, is left out of each model); or a method of `mercer fit`."
     ),
 ]
 
@@ -83,6 +85,8 @@ def outliers(
         if detector is None:
             level, alpha = _ALPHA if alpha is None else alpha, None
             judge = KernelOutlierDetector(statistic=statistic, alpha=level, standardize=scale.kind, random_state=seed)
+            if method == SELECT and train is None:
+                judge.trim = RULES[None].trim  # outliers may be among the rows that are learned from
             kept = (ids, times) if train is None else ()
             learning = source.to_learn(
                 train or data, observers, columns=columns, exclude=exclude, kept=kept, missing=missing

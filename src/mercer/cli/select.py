@@ -53,6 +53,14 @@ def select(
     seconds: Annotated[
         float | None, typer.Option(min=0, help="Time after which no further kernel is tried. (default: all are)")
     ] = None,
+    contaminated: Annotated[
+        bool | None,
+        typer.Option(
+            "--contaminated/--clean",
+            help="Only for outliers: whether there are some among these rows. (default: nobody knows)",
+            show_default=False,
+        ),
+    ] = None,
     verbose: options.Verbose = False,
 ) -> None:
     """Choose the kernel, its width and the number of components for the rows of a file, without labels.
@@ -66,7 +74,9 @@ def select(
             data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing
         )
         X = _rows(learning, rows, seed)
-        found = compared(X, str(purpose), Channel(observers), random_state=seed, seconds=seconds)
+        found = compared(
+            X, str(purpose), Channel(observers), contaminated=contaminated, random_state=seed, seconds=seconds
+        )
     records = found.table if isinstance(found.table, list) else found.table.to_dict("records")
     if out is not None:
         _write(out, records)
@@ -75,7 +85,8 @@ def select(
         console.say(f"The picture is {plot}.")
     if out != "-":
         why = in_options(found.why, ctx.find_root().command.commands, ctx.info_name)  # type: ignore[attr-defined]
-        _show(found, why, records, data)
+        _show(found, why, records)
+        console.say(f"On the command line: {_command(found.purpose, _chosen(records)[0], data, contaminated)}")
 
 
 def _check_targets(out: str | None, plot: Path | None) -> None:
@@ -102,7 +113,7 @@ def _write(out: str, records: list[dict[str, Any]]) -> None:
     writers.write(out, [labelled], [*_TEXTS, *_WHOLES, *_NUMBERS])
 
 
-def _show(found: Selection, why: str, records: list[dict[str, Any]], data: str) -> None:
+def _show(found: Selection, why: str, records: list[dict[str, Any]]) -> None:
     """Print the reason, the best candidates, and how to use the choice."""
     console.out.print(why, soft_wrap=True, highlight=False)
     scaled = any(record["standardize"] is not False for record in records)
@@ -121,24 +132,19 @@ def _show(found: Selection, why: str, records: list[dict[str, Any]], data: str) 
             "chosen" if record["chosen"] else "",
         )
     console.show(f"The best of {len(records)} candidates; score: {found.measured}", grid)
-    _show_use(found, _chosen(records)[0], data)
+    for line in (*imports(found.estimator), f"model = {written(found.estimator)}"):
+        console.out.print(line, soft_wrap=True, highlight=False)
 
 
 def _chosen(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [record for record in records if record["chosen"]]
 
 
-def _show_use(found: Selection, record: dict[str, Any], data: str) -> None:
-    """Print the choice as Python, and as a command."""
-    for line in (*imports(found.estimator), f"model = {written(found.estimator)}"):
-        console.out.print(line, soft_wrap=True, highlight=False)
-    console.say(f"On the command line: {_command(found.purpose, record, data)}")
-
-
-def _command(purpose: str, record: dict[str, Any], data: str) -> str:
+def _command(purpose: str, record: dict[str, Any], data: str, contaminated: bool | None) -> str:
     """Return the command that uses the choice."""
     if purpose == "outliers":
-        return f"mercer outliers {data} --method select"
+        known = {None: f"{data} --method select", True: data, False: f"NEW --train {data} --method select"}
+        return f"mercer outliers {known[contaminated]}"
     gamma = "" if record["kernel"] == "linear" else f" --gamma {record['gamma']!r}"
     scale = f" --scale {record['standardize']}" if record["standardize"] else ""
     kernel = f"--kernel {record['kernel']}{gamma} --components {record['n_components']}"

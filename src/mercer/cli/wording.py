@@ -12,10 +12,7 @@ _APPLY_A_MODEL = ("transform", "score", "denoise")  # these have no parameters t
 # Advice that only a Python program can follow, and what takes its place.
 _PHRASES = (
     (r", or pass trim=[\d.]*\d", ""),
-    (
-        r"; pass contaminated=True or False where that is known",
-        "; where that is known, `mercer.select` in Python takes contaminated=True or False",
-    ),
+    (r"; pass contaminated=True or False where", "; use --contaminated or --clean where"),
     (r"; return_residual=True gives the values", ""),
     (r"another `preimage` method", "another --set preimage=NAME"),
     (r"Leave estimator=None, or pass a decomposition\.", "Use another --method."),
