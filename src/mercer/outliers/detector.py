@@ -253,8 +253,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> IntArray:
         """Fit the detector and return -1 for training rows that raise an alarm and +1 for the others.
 
-        A training row is judged by the model that was not fitted to it, here and in all other methods; a row that
-        occurs more than once is judged like a new one.
+        A training row is judged by the model that was not fitted to it, here and in all other methods. Two kinds of
+        training rows are judged like new ones: those that occur more than once, and, where all models share one kernel
+        matrix (see `calibration`), those that scaling and gamma were learned from, if each of them hardly changes a
+        model (fewer than 16 components, and 20 rows per column or more).
 
         Parameters
         ----------
