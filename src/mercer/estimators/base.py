@@ -1,6 +1,5 @@
 """What every decomposition estimator shares: everything that follows from its expansion."""
 
-import warnings
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -10,7 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
-from mercer.errors import PreImageWarning, user_level
+from mercer.errors import PreImageWarning, warn_user
 from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.model_files import ModelFiles
@@ -278,13 +277,12 @@ class KernelDecomposition(
         scale_is_rounding = scale <= _ROUNDING * max(longest, self.expansion_.mean_norm)
         share = 0.0 if scale_is_rounding or not residual.size else float(np.mean(residual > _BAD_PREIMAGE * scale))
         if share > 0.5:
-            warnings.warn(
+            warn_user(
                 f"{share:.0%} of the pre-images are far from what they should represent: their feature-space residual "
                 f"exceeds half the mean squared distance from the mean ({scale:.3g}; median residual "
                 f"{np.median(residual):.3g}). Try another `preimage` method, more components or a wider kernel; "
                 "return_residual=True gives the values.",
                 PreImageWarning,
-                stacklevel=user_level(),
             )
         return residual
 

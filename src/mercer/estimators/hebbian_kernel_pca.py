@@ -1,6 +1,5 @@
 """`HebbianKernelPCA`: kernel PCA learned one sample at a time, on a fixed set or from a stream."""
 
-import warnings
 from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Points, check_squares, is_sparse, n_rows
 from mercer.engine.gains import Gain
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
 from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined, refuse_generator
@@ -500,12 +499,11 @@ class HebbianKernelPCA(KernelDecomposition):
     def _warn_of_repeated(self, waiting: WaitingRows, options: LandmarkOptions) -> None:
         found = n_rows(waiting.rows)
         if options.merges_rows and found < options.rows_to_wait_for:
-            warnings.warn(
+            warn_user(
                 f"Only {found} of the first {waiting.total} rows differ from each other. Learning now continues from "
                 f"these, and its landmarks stay as they are. If later rows are more varied, leave out repeated rows at "
                 "the start, or pass landmarks that represent all rows.",
                 ConvergenceWarning,
-                stacklevel=user_level(),
             )
 
     def _warn(self, diverged: bool, halvings: int, unsettled: float, rows_that_count: float) -> None:
@@ -517,4 +515,4 @@ class HebbianKernelPCA(KernelDecomposition):
         elif unsettled > _UNSETTLED:
             text = unfinished(self.n_iter_, unsettled)
         if text is not None:
-            warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
+            warn_user(text, ConvergenceWarning)

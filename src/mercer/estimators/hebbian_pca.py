@@ -1,6 +1,5 @@
 """`HebbianPCA`: linear PCA learned row by row, for streams; it stores the weights and no data."""
 
-import warnings
 from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -11,7 +10,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_waiting import refuse_generator
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
@@ -472,4 +471,4 @@ def _rows_to_start_from(r: int) -> int:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
+    warn_user(text, ConvergenceWarning)

@@ -1,6 +1,5 @@
 """How `OnlineRobustKernelPCA` learns: rows of the warm-up are looked at together, later ones in order."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, distinct_rows, n_rows, same_rows, stack_rows
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.validation import check_landmarks
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
@@ -41,11 +40,9 @@ def rows_needed(rows: Points, wanted: int) -> int:
 
 
 def _warn_of_repeats(count: int, r: int) -> None:
-    warnings.warn(
+    warn_user(
         f"The first {count} rows are so alike that they allow only {r} components, and later rows add none. Pass rows "
-        "that differ in the first calls, or give typical rows as `landmarks`.",
-        UserWarning,
-        stacklevel=user_level(),
+        "that differ in the first calls, or give typical rows as `landmarks`."
     )
 
 

@@ -1,6 +1,5 @@
 """`RobustKernelPCA`: robust kernel PCA, in which rows far from the others count little."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,7 +9,7 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.psi import PSI_NAMES
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.learning_warnings import slow_fit, warn_far_from_origin, warn_of_outliers
 from mercer.estimators.validation import (
@@ -320,10 +319,9 @@ class RobustKernelPCA(KernelDecomposition):
         self.weights_, self.objective_ = fit.weights, np.array(fit.objective)
         self.beta_, self.xi_, self.n_iter_ = fit.psi.beta, fit.psi.xi, fit.n_iter
         if not fit.converged and self.tol > 0:
-            warnings.warn(
+            warn_user(
                 f"The weights still changed after max_iter={self.max_iter} rounds. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=user_level(),
             )
 
     # -- rows ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """`ProcessMonitor`: alarms with a known rate of false ones, for rows that follow each other in time."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
@@ -275,7 +274,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         require_rows(len(training.rows), table, 0, self._names())
         if len(training.rows) < len(table):
             text = f"{missing_in_words(table, self._names())} and are left out."
-            warnings.warn(text, UserWarning, stacklevel=user_level())
+            warn_user(text)
         if self.standardize:
             warn_of_dominating_rows(table, self, "Leave these rows out, or replace wrong values by NaN.")
         recent = training.last(self._window(len(training.rows)))

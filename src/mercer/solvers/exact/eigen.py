@@ -1,6 +1,5 @@
 """The leading eigenpairs of a centred kernel operator, by the solver that suits its size."""
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array
 from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest
 from mercer.engine.krylov import KrylovResult, Product, block_krylov
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
@@ -298,9 +297,8 @@ def _rng(options: EigenOptions) -> Any:
 
 def _warn_not_converged(found: KrylovResult) -> None:
     worst = float(found.residuals.max() / (abs(found.values).max() or 1.0))
-    warnings.warn(
+    warn_user(
         f"The Krylov solver stopped after {found.n_iter} steps with a relative residual of {worst:.1e}. "
         "Raise max_iter or tol, or use eigen_solver='dense'.",
         ConvergenceWarning,
-        stacklevel=user_level(),
     )

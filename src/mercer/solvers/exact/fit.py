@@ -1,6 +1,5 @@
 """Exact kernel PCA: eigenpairs of the centred kernel matrix, as an expansion on the training points."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, is_indefinite, orient, rounding_noise, thresholds
-from mercer.errors import IndefiniteKernelWarning, user_level
+from mercer.errors import IndefiniteKernelWarning, warn_user
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
@@ -43,11 +42,9 @@ def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = No
     if isinstance(kernel, Precomputed):
         operator = GivenOperator(X, center)
         if operator.asymmetry > 1e-6:
-            warnings.warn(
+            warn_user(
                 f"The precomputed kernel matrix is not symmetric (relative difference {operator.asymmetry:.1e}); "
-                "the average of the matrix and its transpose is used.",
-                UserWarning,
-                stacklevel=user_level(),
+                "the average of the matrix and its transpose is used."
             )
         return operator
     tiles = SymmetricTiles(kernel, X, dtype, memory_budget(), available_threads(n_jobs))
@@ -150,12 +147,11 @@ def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: boo
         noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
     if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
-        warnings.warn(
+        warn_user(
             f"The kernel is indefinite on these data: it has an eigenvalue near {spectrum.lowest:.3g} beside the "
             f"largest, {values.max(initial=0.0):.3g}. The components kept are valid, but distances and residuals in "
             "feature space are not.",
             IndefiniteKernelWarning,
-            stacklevel=user_level(),
         )
     kept = values > 0 if drop_zeros else np.ones(len(values), bool)
     return values[kept], orient(spectrum.vectors)[:, kept]
