@@ -1,6 +1,7 @@
 """Exceptions and warnings that only Mercer raises. Their messages say what is wrong and what to do."""
 
 import inspect
+import warnings
 
 __all__ = [
     "ClusterError",
@@ -245,9 +246,9 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def user_level() -> int:
-    """Return the stack level, for a warning issued by the caller, of the first frame outside of the library."""
+def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn; the warning points to the user's line, the first one outside of the library and of scikit-learn."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("mercer.", "sklearn.")):
         frame, level = frame.f_back, level + 1
-    return max(level, 1)
+    warnings.warn(text, category, stacklevel=level + 1)

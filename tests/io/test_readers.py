@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from mercer.errors import MissingExtraError
 from mercer.io import readers, writers
-from mercer.io.readers import DataFileError, Selection, chunks, read, sample
+from mercer.io.readers import DataFileError, Selection, chunks, drawn, read
 from mercer.io.table import Table, rebatch
 
 X = np.random.default_rng(0).normal(size=(23, 3))
@@ -297,14 +297,14 @@ def test_missing_files_folders_and_cut_streams(tmp_path, monkeypatch):
 def test_a_sample_is_uniform_reproducible_and_in_order(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, np.arange(10_000.0)[:, None])
-    drawn = sample(path, 500, seed=3).values[:, 0]
-    assert len(set(drawn)) == 500
-    assert (np.diff(drawn) > 0).all()
-    assert abs(drawn.mean() - 5000) < 500
-    np.testing.assert_array_equal(drawn, sample(path, 500, seed=3).values[:, 0])
-    assert len(sample(path, 20_000).values) == 10_000
+    found = drawn(chunks(path, 4096), 500, seed=3).values[:, 0]
+    assert len(set(found)) == 500
+    assert (np.diff(found) > 0).all()
+    assert abs(found.mean() - 5000) < 500
+    np.testing.assert_array_equal(found, drawn(chunks(path, 4096), 500, seed=3).values[:, 0])
+    assert len(drawn(chunks(path, 20_000), 20_000).values) == 10_000
     with pytest.raises(ValueError, match="at least 1"):
-        sample(path, 0)
+        drawn(chunks(path, 4096), 0)
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -1,7 +1,7 @@
 """`mercer monitor`: learn from a file of normal rows, and judge the rows of another one as they follow each other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,6 @@ from mercer.io.writers import Labelled
 from mercer.monitoring.causes import amounts_of
 from mercer.monitoring.monitor import ProcessMonitor
 
-_CHUNK = 4096
 _LEARNING = (  # parameters without effect on a saved monitor
     *("alpha", "false_alarms_per", "confidence", "statistic", "lags", "smoothing", "persist", "settings", "scale"),
     *("rows", "seed"),
@@ -116,13 +115,12 @@ def monitor(
         "random_state": seed, "lags": values.value(lags), "smoothing": values.value(smoothing),
         "persist": values.value(persist), "false_alarms_per": _per(false_alarms_per),
     }  # fmt: skip
-    read: dict[str, Any] = {"columns": columns, "exclude": exclude, "kept": (ids, times), "missing": missing}
+    reading = source.Reading(columns, exclude, (ids, times), missing)
     n_times = len(options.split_names(times))
     with waiting.watch(verbose, out) as observers:
         if saved is None:
             process = _unfitted({**given, **values.settings(settings or [])})
-            learning = source.to_learn(normal, observers, **read)
-            learning.limit = rows
+            learning = source.to_learn(normal, observers, replace(reading, limit=rows))
             means = _learn(process, learning, n_times)
         else:
             process, means = open_kind(saved, ProcessMonitor, "monitor", "mercer monitor --save"), None
@@ -130,7 +128,7 @@ def monitor(
             process = process.reset() if reset else process
         found = Episodes(process, top)
         if new is not None:
-            judging = source.to_judge(process, new, observers, **read, means=means)
+            judging = source.to_judge(process, new, observers, reading, means)
             _judge(process, judging, n_times, found, Results(out, plot))
         if save is not None:
             process.save(save)
@@ -198,7 +196,7 @@ def _judge(process: ProcessMonitor, judging: Source, n_times: int, found: Episod
 
     def chunks() -> Iterator[Labelled]:
         last = None
-        for table in judging.chunks(_CHUNK):
+        for table in judging.chunks(source.CHUNK_ROWS):
             times, told = times_of(table, n_times, last), _labels(table, n_times)
             if last is None and times is not None:
                 _check_follows(process, times, f"The first row of {judging.data} has the time {told[0]}")

@@ -1,5 +1,6 @@
 """`mercer outliers`: which rows of a file raise an alarm, and by which column."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,13 +15,12 @@ from mercer.cli.source import Source, labelled
 from mercer.criteria.judged import SELECT
 from mercer.estimators.chosen import MANY_ROWS
 from mercer.io import writers
-from mercer.io.readers import Table, drawn
+from mercer.io.readers import Table
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import causes, judge_rows, used_statistics
 from mercer.outliers.settings import RULES
 
-_CHUNK = 4096
 _ALPHA = 0.05
 _REST = " Not all are shown: --top shows more, and -o FILE writes every row."
 _LEARNING = ("train", "statistic", "method", "scale", "rows", "seed")  # parameters without effect on a saved detector
@@ -81,16 +81,15 @@ def outliers(
     targets.check_model(save, "--save")
     if out not in (None, "-"):
         writers.check_target(str(out))
+    reading = source.Reading(columns, exclude, (ids, times), missing)
     with waiting.watch(verbose, out) as observers:
         if detector is None:
             level, alpha = _ALPHA if alpha is None else alpha, None
             judge = KernelOutlierDetector(statistic=statistic, alpha=level, standardize=scale.kind, random_state=seed)
             if method == SELECT and train is None:
                 judge.trim = RULES[None].trim  # outliers may be among the rows that are learned from
-            kept = (ids, times) if train is None else ()
-            learning = source.to_learn(
-                train or data, observers, columns=columns, exclude=exclude, kept=kept, missing=missing
-            )
+            of_training = reading if train is None else replace(reading, kept=())
+            learning = source.to_learn(train or data, observers, of_training)
             known, means = _learn(judge, method, learning, rows, seed)
         else:
             judge, known, means = _saved(detector), None, None
@@ -98,9 +97,7 @@ def outliers(
             _check_level(judge, alpha)
         if save is not None:
             judge.save(save)
-        judging = source.to_judge(
-            judge, data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing, means=means
-        )
+        judging = source.to_judge(judge, data, observers, reading, means)
         if known is not None and train is None and rows is None:
             judging.held = known  # standard input can be read only once
             silence.tell(silence.no_training_row(judge._level, judge.calibration_.n))
@@ -115,8 +112,7 @@ def _learn(
     judge: KernelOutlierDetector, method: str, learning: Source, rows: int | None, seed: int
 ) -> tuple[Table, Array | None]:
     """Fit the detector; return the rows that it has learned from, and the means that fill their missing cells."""
-    known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
-    known, means = source.ready(known, learning)
+    known, means = source.ready(learning.read(rows, seed), learning)
     judge.estimator = _estimator(method, len(known), seed)
     source.fit(judge, known, known.values, learning.observers)
     if method == SELECT:
@@ -175,7 +171,7 @@ def _judge(
         alarms += int(loud.sum())
         return np.column_stack([found.statistics, found.p_values])
 
-    names, chunks = labelled(judging, judging.chunks(_CHUNK), results, [*used_statistics(judge), "p"])
+    names, chunks = labelled(judging, judging.chunks(source.CHUNK_ROWS), results, [*used_statistics(judge), "p"])
     if out is None:
         for _ in chunks:
             pass

@@ -14,14 +14,12 @@ from mercer.cli.source import Source
 from mercer.cli.wording import in_options
 from mercer.events import Channel
 from mercer.io import writers
-from mercer.io.readers import drawn
 from mercer.selection.result import Selection
 from mercer.selection.select import compared
 
 _SHOWN = 5  # candidates
 _TEXTS, _WHOLES = ("kernel", "standardize"), ("n_components", "chosen")
 _NUMBERS = ("gamma", "width", "score", "standard_error")
-_CHUNK = 4096
 
 
 class Purpose(StrEnum):
@@ -70,9 +68,7 @@ def select(
     targets.check_apart([data], out=out, plot=plot)
     _check_targets(out, plot)
     with waiting.watch(verbose, out) as observers:
-        learning = source.to_learn(
-            data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing
-        )
+        learning = source.to_learn(data, observers, source.Reading(columns, exclude, (ids, times), missing))
         X = _rows(learning, rows, seed)
         found = compared(
             X, str(purpose), Channel(observers), contaminated=contaminated, random_state=seed, seconds=seconds
@@ -99,8 +95,7 @@ def _check_targets(out: str | None, plot: Path | None) -> None:
 
 
 def _rows(learning: Source, rows: int | None, seed: int) -> Array:
-    known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
-    known, _ = source.ready(known, learning)
+    known, _ = source.ready(learning.read(rows, seed), learning)
     return np.asarray(known.values)
 
 

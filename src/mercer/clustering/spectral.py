@@ -1,6 +1,5 @@
 """`KernelSpectralClustering`: clusters of any shape, and labels for new rows."""
 
-import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from mercer.clustering.embedding import (
     solve_embedding,
     unit_rows,
 )
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.learning_warnings import check_memory, slow_fit
 from mercer.estimators.model_files import ModelFiles
@@ -318,23 +317,20 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
 
     def _warn_of_divergence(self, diverged: bool) -> None:
         if diverged:
-            warnings.warn(
+            warn_user(
                 f"Learning diverges even with tiny gains (eta0={self.eta0!r}); the components before that are kept. "
                 "Use eta0='auto', or eigen_solver='krylov', which is exact.",
                 ConvergenceWarning,
-                stacklevel=user_level(),
             )
 
     def _warn_of_loneliness(self, alone: int, n: int) -> None:
         if alone > self.n_clusters > 1:
             narrow = self.kernel in ("rbf", "laplacian", "chi2")
             advice = " The kernel is too narrow: try gamma='median', or a smaller number." if narrow else ""
-            warnings.warn(
+            warn_user(
                 f"{alone} of the {n} rows are far from all others: their kernel values with them are nearly 0. Each of "
                 f"these rows is a cluster of its own, and with n_clusters={self.n_clusters} their labels are "
-                f"arbitrary.{advice}",
-                UserWarning,
-                stacklevel=user_level(),
+                f"arbitrary.{advice}"
             )
 
     def _check_count(self, n: int) -> None:
@@ -353,10 +349,8 @@ def _symmetric(affinities: Array) -> Array:
     apart = max(float(np.abs(affinities[rows] - affinities[:, rows].T).max()) for rows in blocks)
     if not apart > _ASYMMETRY * max(float(np.abs(affinities[rows]).max()) for rows in blocks):
         return affinities
-    warnings.warn(
+    warn_user(
         f"The precomputed affinities are not symmetric: some differ by {apart:.3g} from those of the transpose. "
-        "The mean of both is used.",
-        UserWarning,
-        stacklevel=user_level(),
+        "The mean of both is used."
     )
     return np.asarray(0.5 * affinities + 0.5 * affinities.T)

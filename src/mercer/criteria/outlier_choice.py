@@ -17,18 +17,18 @@ from scipy.stats import rankdata
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.held_out import HeldOut
-from mercer.criteria.judged import Judged, Told, Watch, tried
+from mercer.criteria.judged import Judged, Watch, tried
 from mercer.criteria.pretended_outliers import KINDS, pretended_outliers
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling, have_one_unit
-from mercer.engine.upper_units import UpperUnits
+from mercer.engine.upper_units import UpperUnits, combined_index
+from mercer.events import SILENT, Channel
 
 MOST_ROWS = 500
 _DRAWS = 2
 _HELD_SHARE = 3  # one row in three is held back
 _FEWEST, _SHARE = 20, 8  # pretended outliers of each kind: one for eight rows, and not fewer than so many
 _ROWS_PER_COMPONENT = 3
-_T2_WEIGHT = 0.5  # as in the detector's combination of T2 and SPE
 _LEAD = 0.06  # of linear PCA in the mean area, from which on it is taken
 
 
@@ -39,7 +39,7 @@ def judge_by_outliers(
     *,
     trust: Trust,
     watch: Watch | None = None,
-    tell: Told = lambda step, total: None,
+    channel: Channel = SILENT,
 ) -> Judged:
     """Return how well the candidates find pretended outliers; X is (n, d) with 20 rows at least."""
     watch = watch or Watch()
@@ -51,7 +51,7 @@ def judge_by_outliers(
     parts = {kind: [draw.scaled(kind) for draw in draws] for kind in grid.scalings}
     families = replace(grid, widths=trust.first(grid.widths)).families()
     most = min(max(grid.counts), max(len(X) // _ROWS_PER_COMPONENT, 1))
-    found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, tell)
+    found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, channel)
     areas: dict[Candidate, Array] = {}
     for family, rows in found.items():
         gamma = getattr(family.made(whole[family.standardize]), "gamma", None)
@@ -94,8 +94,7 @@ def _areas(family: Family, draws: list[tuple[HeldOut, int]], most: int, grid: Gr
 
 def combined(t2: Array, spe: Array, n_held: int) -> Array:
     """Return T2 and SPE of rows, combined as the detector does it; the first rows are held ones and set the units."""
-    inside = UpperUnits.of(t2[:n_held])(t2)
-    return np.asarray(UpperUnits.of(spe[:n_held])(spe) + _T2_WEIGHT * np.maximum(inside, 0.0))
+    return combined_index(*(UpperUnits.of(values[:n_held])(values) for values in (t2, spe)))
 
 
 def _areas_of_draw(index: Array, n_held: int) -> Array:

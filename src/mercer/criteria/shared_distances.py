@@ -12,10 +12,20 @@ from mercer.kernels.distance import RBF
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.inner_product import Linear, Polynomial
 from mercer.kernels.operator import CentredOperator
-from mercer.solvers.exact.eigen import EigenOptions
-from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.exact.fit import ExactPlan, fit_exact
 
+_EQUAL = 1e-12  # share of the largest squared distance; smaller ones are rounding errors of equal rows
 _ABSENT = 1e-10  # share of the first eigenvalue; components with less are rounding errors
+
+
+def gamma_of_median(squared: Array, d: int) -> float:
+    """Return 1 / (2 m^2), where m is the median distance of two different rows; 1 / d if all rows are equal.
+
+    `squared` are the squared distances of all rows from each other, (n, n), `d` is the number of columns.
+    """
+    pairs = squared[np.triu_indices(len(squared), 1)]
+    different = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
+    return float(0.5 / np.median(different)) if different.size else 1.0 / d
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +48,18 @@ class SharedDistances:
 
     @cached_property
     def median_gamma(self) -> float:
-        """Return 1 / (2 m^2), where m is the median distance of two different rows; 1 / d if all rows are equal."""
-        squared = self._squared[np.triu_indices(len(self.X), 1)]
-        different = squared[squared > 1e-12 * squared.max(initial=0.0)]
-        return float(0.5 / np.median(different)) if different.size else 1.0 / self.X.shape[1]
+        """Return the gamma of the median distance of two different rows."""
+        return gamma_of_median(self._squared, self.X.shape[1])
 
     def model(self, kernel: Kernel, n_components: int) -> Expansion:
         """Return kernel PCA with at most so many components, fewer where eigenvalues are only rounding errors."""
         count = min(n_components, len(self.X) - 1)
-        options = EigenOptions()
         if isinstance(kernel, Linear):
-            found = fit_exact(kernel, self.X, min(count, self.X.shape[1]), dtype=np.float64, options=options)
+            found = fit_exact(kernel, self.X, ExactPlan(min(count, self.X.shape[1])))
         else:
             values = self._values(kernel)
             operator = CentredOperator(GivenKernel(values), np.diag(values).copy())
-            found = fit_exact(kernel, self.X, count, dtype=np.float64, options=options, operator=operator)
+            found = fit_exact(kernel, self.X, ExactPlan(count), operator)
         eigenvalues = found.expansion.eigenvalues
         return found.expansion.truncated(max(int((eigenvalues > _ABSENT * eigenvalues[:1]).sum()), 1))
 

@@ -1,6 +1,5 @@
 """The rows of a fit as partitions: delayed pieces that are checked where they are, with errors that name the place."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from dask.delayed import Delayed, delayed
 
 from mercer.arrays import Array, is_sparse
 from mercer.dask.allocation import memory_used_again
-from mercer.errors import user_level
+from mercer.errors import warn_user
 
 _NUMBERS = "fiub"
 _FEWEST_ROWS = 1000  # rows of a partition, where an ordinary array is divided
@@ -86,11 +85,9 @@ def whole_rows(X: da.Array) -> da.Array:
     """Return the array with all columns of a row in one chunk; warn if they were not."""
     if X.numblocks[1] == 1:
         return X
-    warnings.warn(
+    warn_user(
         f"The columns of X are in {X.numblocks[1]} chunks and are brought together: kernel values need whole rows. "
-        "Use X.rechunk({1: -1}) before, or read the data by rows.",
-        UserWarning,
-        stacklevel=user_level(),
+        "Use X.rechunk({1: -1}) before, or read the data by rows."
     )
     return X.rechunk({1: -1})
 

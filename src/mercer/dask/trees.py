@@ -8,10 +8,9 @@ from dask.delayed import Delayed, delayed
 from mercer.dask.settings import WORK
 
 
-def reduced(tasks: Sequence[Delayed], join: Callable[[list[Any]], Any], fan_in: int | None = None) -> Delayed:
+def reduced(tasks: Sequence[Delayed], join: Callable[[list[Any]], Any]) -> Delayed:
     """Return the task that joins the results of all tasks, a few at a time and always in the same order."""
-    count = fan_in or WORK.fan_in
-    joined = delayed(join, pure=False)
+    count, joined = WORK.fan_in, delayed(join, pure=False)
     tasks = list(tasks)
     while len(tasks) > 1:
         tasks = [joined(tasks[i : i + count]) if i + 1 < len(tasks) else tasks[i] for i in range(0, len(tasks), count)]

@@ -1,6 +1,5 @@
 """What every decomposition estimator shares: everything that follows from its expansion."""
 
-import warnings
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -10,12 +9,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
-from mercer.errors import PreImageWarning, user_level
+from mercer.errors import PreImageWarning, warn_user
 from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.parameter_checks import ParameterChecks
-from mercer.estimators.validation import check_diagonal, check_rows
+from mercer.estimators.validation import check_diagonal, check_rows, check_square
 from mercer.expansion.model import Expansion
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages, require_points
 
@@ -70,6 +69,19 @@ class KernelDecomposition(
     def _warn_of_fewer(self) -> None:
         """Warn after `fit` where there are fewer components than were asked for."""
         warn_of_fewer(self.n_components, self.n_components_)
+
+    def _check_training(self, X: Any, *, copy: bool) -> Points:
+        """Return the rows to fit to, or with a precomputed kernel their kernel matrix; `copy` as in `check_rows`."""
+        checked = check_rows(self, X, reset=True, copy=copy)
+        return check_square(checked) if self._precomputed else checked
+
+    def _check_learnable(self, X: Any, reset: bool) -> Points:
+        """Return rows to learn from, for estimators that take one part of the rows after the other."""
+        if self._precomputed:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so."
+            )
+        return check_rows(self, X, reset=reset)
 
     def _twin(self) -> Self:
         """Return a shallow copy for a new model, whose `set_output` does not reach this one."""
@@ -278,13 +290,12 @@ class KernelDecomposition(
         scale_is_rounding = scale <= _ROUNDING * max(longest, self.expansion_.mean_norm)
         share = 0.0 if scale_is_rounding or not residual.size else float(np.mean(residual > _BAD_PREIMAGE * scale))
         if share > 0.5:
-            warnings.warn(
+            warn_user(
                 f"{share:.0%} of the pre-images are far from what they should represent: their feature-space residual "
                 f"exceeds half the mean squared distance from the mean ({scale:.3g}; median residual "
                 f"{np.median(residual):.3g}). Try another `preimage` method, more components or a wider kernel; "
                 "return_residual=True gives the values.",
                 PreImageWarning,
-                stacklevel=user_level(),
             )
         return residual
 

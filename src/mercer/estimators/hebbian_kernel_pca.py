@@ -1,6 +1,5 @@
 """`HebbianKernelPCA`: kernel PCA learned one sample at a time, on a fixed set or from a stream."""
 
-import warnings
 from dataclasses import asdict, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Points, check_squares, is_sparse, n_rows
 from mercer.engine.gains import Gain
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
 from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined, refuse_generator
@@ -21,15 +20,15 @@ from mercer.estimators.validation import (
     Interval,
     StrOptions,
     check_rows,
-    check_square,
     generator,
     validated,
 )
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import SELECTIONS
 from mercer.solvers.exact.fit import make_operator
-from mercer.solvers.hebbian.blocks import Guard, KhaState, start_state
+from mercer.solvers.hebbian.blocks import KhaState, start_state
 from mercer.solvers.hebbian.gain_choice import GAINS, GainRule, random_rows, spread, whitened
+from mercer.solvers.hebbian.guard import Guard
 from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, renew_products, residual, run_passes
 from mercer.solvers.hebbian.landmark_run import LandmarkRun
 from mercer.solvers.hebbian.visits import VisitTiles
@@ -315,9 +314,7 @@ class HebbianKernelPCA(KernelDecomposition):
             pass, or if a few rows hold nearly all variation.
         """
         refuse_generator(X)
-        X = check_rows(self, X, reset=True, copy=self._precomputed or self.landmarks is None)
-        if self._precomputed:
-            X = check_square(X)
+        X = self._check_training(X, copy=self._precomputed or self.landmarks is None)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
         check_squares(np.diag(X) if self._precomputed else kernel.diagonal(X))
         before, self._learning = self._learning.run, replace(self._learning, run=None, pending=None)
@@ -500,12 +497,11 @@ class HebbianKernelPCA(KernelDecomposition):
     def _warn_of_repeated(self, waiting: WaitingRows, options: LandmarkOptions) -> None:
         found = n_rows(waiting.rows)
         if options.merges_rows and found < options.rows_to_wait_for:
-            warnings.warn(
+            warn_user(
                 f"Only {found} of the first {waiting.total} rows differ from each other. Learning now continues from "
                 f"these, and its landmarks stay as they are. If later rows are more varied, leave out repeated rows at "
                 "the start, or pass landmarks that represent all rows.",
                 ConvergenceWarning,
-                stacklevel=user_level(),
             )
 
     def _warn(self, diverged: bool, halvings: int, unsettled: float, rows_that_count: float) -> None:
@@ -517,4 +513,4 @@ class HebbianKernelPCA(KernelDecomposition):
         elif unsettled > _UNSETTLED:
             text = unfinished(self.n_iter_, unsettled)
         if text is not None:
-            warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
+            warn_user(text, ConvergenceWarning)

@@ -1,6 +1,5 @@
 """`HebbianPCA`: linear PCA learned row by row, for streams; it stores the weights and no data."""
 
-import warnings
 from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,18 +9,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
-from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
-from mercer.errors import user_level
+from mercer.engine.gains import Gain
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_waiting import refuse_generator
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
-from mercer.solvers.hebbian.blocks import DivergedError
-from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
+from mercer.solvers.hebbian.gain_choice import PLAIN_GAINS
+from mercer.solvers.hebbian.guard import DivergedError
+from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
 from mercer.solvers.hebbian.linear_start import principal_weights, restored_state, start_from_rows
 
-_GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
 _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2
 _SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
 _LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
@@ -163,7 +162,7 @@ class HebbianPCA(KernelDecomposition):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"gha", "oja"})],
-        "gain": [StrOptions(set(_GAINS))],
+        "gain": [StrOptions(set(PLAIN_GAINS))],
         "eta0": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "length": [Interval(Integral, 1, None, closed="left"), None],
         "normalize": ["boolean"],
@@ -272,11 +271,11 @@ class HebbianPCA(KernelDecomposition):
             self._state,
             X,
             self._gain,
+            self._options,
             max_iter=self.max_iter,
             tol=self.tol,
             rng=rng if self.shuffle else None,
             channel=self._channel(),
-            **self._options,
         )
         self.n_iter_ = outcome.passes
         self._freeze()
@@ -321,7 +320,7 @@ class HebbianPCA(KernelDecomposition):
             X = self._open_stream(X, generator(self.random_state), first)
         self._state, halvings = self._state.copy(), self._state.guard.halvings
         try:
-            learn(self._state, X, self._gain, **self._options)
+            learn(self._state, X, self._gain, self._options)
         except DivergedError:
             self._warn_diverged()
         else:
@@ -390,7 +389,7 @@ class HebbianPCA(KernelDecomposition):
 
     @property
     def _gain(self) -> Gain:
-        return _GAINS[self.gain](self._relative_gain if self.eta0 == "auto" else float(self.eta0))
+        return PLAIN_GAINS[self.gain](self._relative_gain if self.eta0 == "auto" else float(self.eta0))
 
     @property
     def _relative_gain(self) -> float:
@@ -398,15 +397,9 @@ class HebbianPCA(KernelDecomposition):
         return _RELATIVE_GAIN[self.gain] * shrink
 
     @property
-    def _options(self) -> dict[str, Any]:
-        return {
-            "rule": "normalised" if self.normalize else self.rule,
-            "block_size": self.block_size,
-            "length": self.length_,
-            "center": self.center,
-            "adaptive": self.eta0 == "auto",
-            "clip": self.clip,
-        }
+    def _options(self) -> StepOptions:
+        rule = "normalised" if self.normalize else self.rule
+        return StepOptions(rule, self.block_size, self.length_, self.center, self.eta0 == "auto", self.clip)
 
     # -- the model -----------------------------------------------------------------------------------------------
 
@@ -472,4 +465,4 @@ def _rows_to_start_from(r: int) -> int:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
+    warn_user(text, ConvergenceWarning)

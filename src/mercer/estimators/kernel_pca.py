@@ -21,16 +21,15 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_rows,
-    check_square,
     validated,
 )
 from mercer.expansion.part_model import PartModel
+from mercer.kernels.base import Kernel
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.methods import in_domain
 from mercer.preimage.ridge import RidgeMap, score_kernel
 from mercer.solvers.exact.eigen import EigenOptions
-from mercer.solvers.exact.fit import Fit, fit_exact
+from mercer.solvers.exact.fit import ExactPlan, Fit, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
 
 _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
@@ -381,35 +380,33 @@ class KernelPCA(KernelDecomposition):
         X: Any,
         parts: Sequence[IntArray] = (),
         reference: IntArray | None = None,
-        solve: Callable[..., Fit] = fit_exact,
+        solve: Callable[[Kernel, Points, ExactPlan], Fit] = fit_exact,
     ) -> list[PartModel]:
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         stays = solve is not fit_exact or (is_mapped(X) and not self._precomputed)  # a given matrix is changed
-        X = check_rows(self, X, reset=True, copy=self.copy_X and not stays)
+        X = self._check_training(X, copy=self.copy_X and not stays)
         if self.fit_inverse_transform and self.preimage == "ridge" and is_sparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."
             )
-        if self._precomputed:
-            X = check_square(X)
         self._output_dtype = X.dtype
         rows = X if reference is None else X[reference]
         n_components, gamma = self._settings(rows)
         kernel = self._make_kernel(rows, gamma)
-        settings: dict[str, Any] = {
-            "n_components": self._count(n_components, X.shape[0]),
-            "dtype": self._tile_dtype(X),
-            "options": self._options(),
-            "drop_zeros": self.remove_zero_eig or self.n_components is None,
-            "center": self.center,
-            "n_jobs": self.n_jobs,
-            "channel": self._channel(),
-        }
+        plan = ExactPlan(
+            self._count(n_components, X.shape[0]),
+            self._tile_dtype(X),
+            self._options(),
+            drop_zeros=self.remove_zero_eig or self.n_components is None,
+            center=self.center,
+            n_jobs=self.n_jobs,
+            channel=self._channel(),
+        )
         if parts:
-            solved, models = fit_with_parts(kernel, X, parts, **settings)
+            solved, models = fit_with_parts(kernel, X, parts, plan)
         else:
-            solved, models = solve(kernel, X, **settings), []
+            solved, models = solve(kernel, X, plan), []
         self._keep(solved, X)
         return models
 
@@ -433,10 +430,11 @@ class KernelPCA(KernelDecomposition):
 
     def _settings(self, X: Points) -> tuple[int | float | None, float | None]:
         """Return n_components, and gamma if it was selected."""
-        if not wants_selection(self.gamma, self.n_components):
-            return self.n_components, None  # type: ignore[return-value]
+        wanted: Any = self.n_components
+        if not wants_selection(self.gamma, wanted):
+            return wanted, None
         rng = None if self.random_state is None else check_random_state(self.random_state)
-        return selected(X, self.kernel, self.gamma, self.n_components, rng, self._channel())
+        return selected(X, self.kernel, self.gamma, wanted, rng, self._channel())
 
     def _count(self, n_components: int | float | None, n: int) -> int | float:
         if n_components is None:

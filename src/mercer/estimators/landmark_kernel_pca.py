@@ -12,16 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, IntArray, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.landmark_parameter import are_given, check_landmarks, rows_to_choose_from
 from mercer.estimators.learning_warnings import warn_far_from_origin
-from mercer.estimators.same_features import check_same_features
+from mercer.estimators.merging import check_mergeable, check_same
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_landmarks,
-    check_rows,
     generator,
     validated,
 )
@@ -43,9 +42,6 @@ class _Solved:
     expansion: Expansion | None = None
     freedom: float = 0.0  # n - 1, or what stands for it
     since: int = 0  # rows learned after it
-
-
-_EXAMPLES, _EXAMPLES_EACH = 3000, 10  # rows from which landmarks are chosen, in all and for each landmark
 
 
 class LandmarkKernelPCA(KernelDecomposition):
@@ -198,8 +194,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     }
     _fitted_attributes = ("gamma_", "n_features_in_", "feature_names_in_")  # `expansion_` is made when asked for
 
-    _stream: LandmarkStream | None = None
-    _solved: "_Solved"
+    _stream: LandmarkStream
+    _solved: _Solved
 
     def __init__(
         self,
@@ -283,12 +279,11 @@ class LandmarkKernelPCA(KernelDecomposition):
     def _fit_chunks(self, X: Any) -> None:
         """Learn from files, of which a sample of all rows gives the landmarks, or from chunks that come once."""
         names: list[str] = []
-        wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else 0
-        most, rng = max(_EXAMPLES, _EXAMPLES_EACH * wanted), generator(self.random_state)
+        most, rng = rows_to_choose_from(self.landmarks), generator(self.random_state)
         examples, chunks = examples_of(X, most, rng, names, self._check_learnable)
         self._begin(examples)
-        assert self._stream is not None
-        if 0 < wanted < n_rows(examples) and self.window is None:
+        wanted = self._stream.plan.wanted
+        if wanted is not None and wanted < n_rows(examples) and self.window is None:
             self._stream.open_on(*self._stream.plan.choose(examples, generator(self.random_state)))
         for chunk in chunks:
             self._learn(chunk)
@@ -326,21 +321,18 @@ class LandmarkKernelPCA(KernelDecomposition):
         measured = self._measured_rows(X)
         self._learn(X)
         if measured is not None:
-            assert self._stream is not None
             self._stream.measuring = measure_again(measured, self._stream.seen, self._stream.landmarks is None)
         return self
 
     def _first_rows(self, X: Points) -> Points:
         """Return the rows that gamma='median' is measured by: the first ones, and given landmarks if these are few."""
-        given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
-        if not given or n_rows(X) >= ENOUGH_ROWS or not measures_gamma(self.kernel, self.gamma):
+        if not are_given(self.landmarks) or n_rows(X) >= ENOUGH_ROWS or not measures_gamma(self.kernel, self.gamma):
             return X
         return stack_rows(check_landmarks(self.landmarks, X.shape[1]), X)
 
     def _measured_rows(self, X: Points) -> Points | None:
         """Measure gamma='median' by all rows so far and X, while they are few; return these rows, None if it stays."""
         stream = self._stream
-        assert stream is not None
         if not stream.measuring:
             return None
         rows = RecentRows([*stream.rows.pieces, X]).stacked() if stream.seen else self._first_rows(X)
@@ -358,22 +350,14 @@ class LandmarkKernelPCA(KernelDecomposition):
         """
         X = self._check_learnable(X, reset=True)
         self._begin(X[reference])
-        assert self._stream is not None
         rest = np.setdiff1d(np.arange(n_rows(X)), np.concatenate(parts))
         pieces = [X[rows] for rows in (*parts, rest) if len(rows)]
         moments = self._stream.learn_parts(pieces, X[reference], generator(self.random_state))
         assert self._stream.landmarks is not None
         self._channel().emit("Rows learned", self._stream.seen)
         self._warn_of_fewer()
-        r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
-        return models_without_parts(self._stream.landmarks.whitening, moments, X, parts, r, self.center)
-
-    def _check_learnable(self, X: Any, reset: bool) -> Points:
-        if self._precomputed:
-            raise ValueError(
-                "LandmarkKernelPCA needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so."
-            )
-        return check_rows(self, X, reset=reset)
+        space = self._stream.landmarks.whitening
+        return models_without_parts(space, moments, X, parts, self._wanted_components, self.center)
 
     def _begin(self, X: Points, first: Points | None = None) -> None:
         """Begin with rows of this kind; `first` are those that measure gamma, where more of them may follow."""
@@ -389,8 +373,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _plan(self, kernel: Kernel, n_features: int) -> LandmarkPlan:
         wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else None
-        by_rows = self.landmarks is not None and wanted is None
-        given = check_landmarks(self.landmarks, n_features) if by_rows else None
+        given = check_landmarks(self.landmarks, n_features) if are_given(self.landmarks) else None
         m = wanted if given is None else n_rows(given)
         if self.n_components is not None and m is not None and self.n_components > m:
             raise ValueError(
@@ -414,7 +397,6 @@ class LandmarkKernelPCA(KernelDecomposition):
         return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _learn(self, X: Points) -> None:
-        assert self._stream is not None
         self._stream = copy(self._stream)
         self._stream.learn(X, generator(self.random_state))
         self._solved = replace(self._solved, since=self._solved.since + n_rows(X))
@@ -426,14 +408,13 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _warn_of_fewer(self) -> None:
         """Warn where there are fewer components than asked for; the model is solved only where that is in doubt."""
-        assert self._stream is not None
         if self.n_components is not None and not self._stream.surely_has(int(self.n_components), self.center):
             super()._warn_of_fewer()
 
     # -- the model -----------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._stream is not None and self._stream.seen > 0
+        return hasattr(self, "_stream") and self._stream.seen > 0
 
     @property
     def expansion_(self) -> Expansion:  # type: ignore[override]
@@ -443,9 +424,7 @@ class LandmarkKernelPCA(KernelDecomposition):
         return self._solve() if self._solved.expansion is None else self._solved.expansion
 
     def _solve(self) -> Expansion:
-        assert self._stream is not None
-        r = self._wanted_components
-        expansion, freedom = self._stream.model(r, self.center)
+        expansion, freedom = self._stream.model(self._wanted_components, self.center)
         self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
         return expansion
 
@@ -488,7 +467,6 @@ class LandmarkKernelPCA(KernelDecomposition):
     def n_samples_seen_(self) -> int:
         """Number of rows seen so far, forgotten ones included."""
         check_is_fitted(self)
-        assert self._stream is not None
         return self._stream.seen
 
     # -- merging -------------------------------------------------------------------------------------------------
@@ -531,34 +509,24 @@ class LandmarkKernelPCA(KernelDecomposition):
         True
         """
         check_is_fitted(self)
-        self._check_same(other)
-        assert self._stream is not None
-        assert other._stream is not None
+        check_mergeable(self, other, LandmarkKernelPCA)
+        mine, theirs = self._stream.plan, other._stream.plan
+        check_same(
+            {
+                "kernels": (mine.kernel, theirs.kernel),
+                "windows": (mine.window, theirs.window),
+                "rates of forgetting": (mine.forgetting, theirs.forgetting),
+            }
+        )
         merged = self._twin()
         merged._stream = self._stream.followed_by(other._stream, generator(self.random_state))
         merged._solved = _Solved()
         return merged
 
-    def _check_same(self, other: Any) -> None:
-        if not isinstance(other, LandmarkKernelPCA):
-            raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; got a {type(other).__name__}.")
-        check_is_fitted(other)
-        check_same_features(self, other)
-        assert self._stream is not None
-        assert other._stream is not None
-        for name, mine, theirs in (
-            ("kernels", self._stream.plan.kernel, other._stream.plan.kernel),
-            ("windows", self._stream.plan.window, other._stream.plan.window),
-            ("rates of forgetting", self._stream.plan.forgetting, other._stream.plan.forgetting),
-        ):
-            if mine != theirs:
-                raise ValueError(f"Models with different {name} cannot be merged: {mine!r} and {theirs!r}.")
-
     # -- files ---------------------------------------------------------------------------------------------------
 
     def _saved_state(self) -> dict[str, Any]:
         expansion = self.expansion_  # solved first: it is the same bits wherever the file is read
-        assert self._stream is not None
         learning = {**self._stream.state(), "since": self._solved.since, "freedom": self._solved.freedom}
         return {**super()._saved_state(), "expansion": expansion, "learning": learning}
 

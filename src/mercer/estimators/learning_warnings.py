@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
-from mercer.errors import SlowFitWarning, user_level
+from mercer.errors import SlowFitWarning, warn_user
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.tiles import memory_budget
@@ -38,10 +38,9 @@ _FEW_POINTS = "Pass landmarks=256 for a cost that grows only as the number of ro
 def slow_fit(what: str, n: int, advice: str = _FEW_POINTS) -> None:
     """Warn that a fit on all of n rows, which are many, takes many times as long as `KernelPCA` does."""
     if n >= _MANY_ROWS:
-        warnings.warn(
+        warn_user(
             f"{what} the kernel matrix of all {n} rows; this takes many times as long as KernelPCA. {advice}",
             SlowFitWarning,
-            stacklevel=user_level(),
         )
 
 
@@ -74,12 +73,10 @@ def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
     mean = X.mean(axis=0, dtype=np.float64)
     spread = float(np.sqrt(X.var(axis=0, dtype=np.float64).sum()))
     if 0.0 < _FAR * spread < (distance := float(np.linalg.norm(mean))):
-        warnings.warn(
+        warn_user(
             f"The rows are {distance / spread:.0e} times as far from the origin as from their mean. Inner products of "
             "such rows lose the digits that small components need. Subtract the mean of each column first, for example "
-            "with StandardScaler, or use KernelPCA, which does so.",
-            UserWarning,
-            stacklevel=user_level(),
+            "with StandardScaler, or use KernelPCA, which does so."
         )
 
 
@@ -101,17 +98,13 @@ def warn_of_outliers(weights: Array, eigenvalues: Array, psi: str) -> None:
         )
     else:
         return
-    warnings.warn(text, UserWarning, stacklevel=user_level())
+    warn_user(text)
 
 
 def warn_of_fewer(wanted: Any, found: int) -> None:
     """Warn where the data allow fewer components than the number asked for; None and shares ask for no number."""
     if isinstance(wanted, Integral) and found < int(wanted):
-        warnings.warn(
-            f"n_components={wanted}, but the data allow only {found}: the model has n_components_={found}.",
-            UserWarning,
-            stacklevel=user_level(),
-        )
+        warn_user(f"n_components={wanted}, but the data allow only {found}: the model has n_components_={found}.")
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """`OnlineRobustKernelPCA`: kernel PCA of a stream with outliers in it."""
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -11,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points
 from mercer.engine.psi import PSI_NAMES
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import is_chunked
 from mercer.estimators.learning_warnings import warn_far_from_origin, warn_of_outliers
+from mercer.estimators.merging import check_mergeable
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
-from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -348,11 +347,10 @@ class OnlineRobustKernelPCA(KernelDecomposition):
 
     def _warn_diverged(self) -> None:
         advice = "Use safeguard=True" if self.update == "hebbian" and not self.safeguard else "Rescale the data"
-        warnings.warn(
+        warn_user(
             "Learning diverged: numbers left their range. The last good state is kept, and the rows from there on were "
             f"not learned (weight 0). {advice}, or update='svd'.",
             ConvergenceWarning,
-            stacklevel=user_level(),
         )
 
     # -- merging -------------------------------------------------------------------------------------------------
@@ -394,10 +392,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         400
         """
         check_is_fitted(self)
-        if not isinstance(other, OnlineRobustKernelPCA):
-            raise TypeError(f"Only an OnlineRobustKernelPCA can be merged with one; got a {type(other).__name__}.")
-        check_is_fitted(other)
-        check_same_features(self, other)
+        check_mergeable(self, other, OnlineRobustKernelPCA)
         result = self._twin()
         result._learning = self._learning.merged(other._learning, self._plan(), self._channel())
         run = result._learning.run

@@ -1,6 +1,5 @@
 """`RobustKernelPCA`: robust kernel PCA, in which rows far from the others count little."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,18 +8,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
-from mercer.engine.psi import PSI_NAMES
-from mercer.errors import user_level
+from mercer.engine.psi import PSI_NAMES, PsiRule
+from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.landmark_parameter import landmark_points
 from mercer.estimators.learning_warnings import slow_fit, warn_far_from_origin, warn_of_outliers
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_landmarks,
-    check_rows,
-    check_square,
     component_count,
     generator,
     validated,
@@ -29,7 +26,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
-from mercer.kernels.landmarks import SELECTIONS, select_landmarks
+from mercer.kernels.landmarks import SELECTIONS
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
 from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved, resolved_by_plain
 from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace, ShiftedRows
@@ -283,9 +280,7 @@ class RobustKernelPCA(KernelDecomposition):
             If the weights still changed after `max_iter` rounds.
         """
         all_rows = self.landmarks is None and not self._precomputed
-        X = check_rows(self, X, reset=True, copy=all_rows)
-        if self._precomputed:
-            X = check_square(X)
+        X = self._check_training(X, copy=all_rows)
         kernel = self._make_kernel(X)
         if all_rows:
             slow_fit("The robust start and every round of the fit solve an eigenproblem of", n_rows(X))
@@ -298,7 +293,7 @@ class RobustKernelPCA(KernelDecomposition):
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
         may_need_float64 = all_rows and X.dtype == np.float32
-        if may_need_float64 and not resolved_by_plain(space, r, self.psi, self.beta, self.xi):
+        if may_need_float64 and not resolved_by_plain(space, r, self._rule):
             space, may_need_float64 = self._all_rows(kernel, X, np.float64), False
         fit = self._solve(space, r, given)
         if may_need_float64 and not resolved(space, fit.psi):
@@ -312,18 +307,17 @@ class RobustKernelPCA(KernelDecomposition):
     def _solve(self, space: RowSpace, r: int, given: Array | None) -> RobustFit:
         settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": float(self.tol), "channel": self._channel()}
         if given is None:
-            return fit_from_start(space, r, self.psi, self.beta, self.xi, **settings)
-        return fit_robust(space, r, space.span(given), self.psi, self.beta, self.xi, **settings)
+            return fit_from_start(space, r, self._rule, **settings)
+        return fit_robust(space, r, space.span(given), self._rule, **settings)
 
     def _keep(self, fit: RobustFit, space: RowSpace) -> None:
         self.expansion_ = space.expansion(fit.subspace)
         self.weights_, self.objective_ = fit.weights, np.array(fit.objective)
         self.beta_, self.xi_, self.n_iter_ = fit.psi.beta, fit.psi.xi, fit.n_iter
         if not fit.converged and self.tol > 0:
-            warnings.warn(
+            warn_user(
                 f"The weights still changed after max_iter={self.max_iter} rounds. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=user_level(),
             )
 
     # -- rows ----------------------------------------------------------------------------------------------------
@@ -338,11 +332,8 @@ class RobustKernelPCA(KernelDecomposition):
         return KernelRows(kernel, X, tiles, kernel.diagonal(X), self.center)
 
     def _landmark_map(self, kernel: Kernel, X: Points) -> LandmarkMap:
-        if isinstance(self.landmarks, Integral):
-            rng = generator(self.random_state)
-            chosen = select_landmarks(kernel, X, int(self.landmarks), self.selection, rng)
-            return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
-        return LandmarkMap.of(kernel, check_landmarks(self.landmarks, X.shape[1]))
+        rng = generator(self.random_state)
+        return LandmarkMap.of(kernel, landmark_points(kernel, X, self.landmarks, self.selection, rng))
 
     def _on_landmarks(self, points: LandmarkMap, X: Points) -> FeatureRows:
         F = feature_rows(points, X)
@@ -350,6 +341,10 @@ class RobustKernelPCA(KernelDecomposition):
         return FeatureRows(F, np.concatenate(missing), self.center, points)
 
     # -- what was asked for --------------------------------------------------------------------------------------
+
+    @property
+    def _rule(self) -> PsiRule:
+        return PsiRule(self.psi, self.beta, self.xi)
 
     def _count(self, n: int) -> int:
         return component_count(self.n_components, n)

@@ -1,13 +1,12 @@
 """Checks of the parameters of `AppearanceTracker`."""
 
-import warnings
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.images.checks import check_counts
 
 _CRITERIA = ("likelihood", "residual")
@@ -39,9 +38,7 @@ def check_parameters(tracker: Any) -> None:
 def warn_if_blank(patch: Array, normalize: bool) -> None:
     """Warn where the first patch shows nothing, so that no frame can show the same."""
     if normalize and not patch.any():
-        warnings.warn(
+        warn_user(
             "The box shows nothing but one grey value, so there is nothing to follow: the object will count as lost, "
-            "and the box stays where it is. Is the box x, y, w, h in pixels, with x to the right?",
-            UserWarning,
-            stacklevel=user_level(),
+            "and the box stays where it is. Is the box x, y, w, h in pixels, with x to the right?"
         )

@@ -7,7 +7,6 @@ of sets with references of their own label do not move it: a set that was learne
 similarity of 1, and says nothing about other sets of its label.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from sklearn.metrics import auc, roc_curve
 
 from mercer.arrays import Array
-from mercer.errors import user_level
+from mercer.errors import warn_user
 
 _ROUNDING = 1e-9  # similarities that differ by less count as equal
 _COMPLETE = 1.0 - 1e-6  # of a subspace with itself: the rounding of a cosine of 1 is large as an angle
@@ -52,12 +51,10 @@ def is_complete(similarity: Array | float) -> npt.NDArray[np.bool_]:
 def warn_if_none_pass(threshold: float) -> None:
     """Warn where a threshold is so high that no new set can reach it."""
     if is_complete(threshold):
-        warnings.warn(
+        warn_user(
             "The threshold is as high as a similarity can be, so verify accepts no new set: too many pairs with "
             "different labels span the same subspace. Does a picture stand under two labels, or is n_components "
-            "as large as the number of pixels?",
-            UserWarning,
-            stacklevel=user_level(),
+            "as large as the number of pixels?"
         )
 
 
@@ -65,9 +62,7 @@ def warn_of_themselves(genuine: Array) -> None:
     """Warn where sets are compared with themselves, from the similarities of pairs with equal labels."""
     themselves = int(is_complete(genuine).sum())
     if themselves:
-        warnings.warn(
+        warn_user(
             f"{themselves} of the {len(genuine)} pairs with equal labels have a similarity of 1, as sets compared "
-            "with themselves have: the ROC curve is too good. Pass sets that were not learned.",
-            UserWarning,
-            stacklevel=user_level(),
+            "with themselves have: the ROC curve is too good. Pass sets that were not learned."
         )

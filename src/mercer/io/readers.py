@@ -21,7 +21,7 @@ from mercer.io.pipe import standard_input
 from mercer.io.selection import Selection, settled
 from mercer.io.table import Table, joined
 
-__all__ = ["SUFFIXES", "DataFileError", "Selection", "Table", "chunks", "read", "sample"]
+__all__ = ["SUFFIXES", "DataFileError", "Selection", "Table", "chunks", "drawn", "read"]
 
 Source = str | PathLike[str]
 Columns = Sequence[str] | None
@@ -67,18 +67,6 @@ def _undamaged(tables: Iterator[Table], where: str) -> Iterator[Table]:
         yield from tables
     except (EOFError, BadGzipFile, zlib.error) as error:
         raise DataFileError(f"{where} cannot be uncompressed: {error}. Copy or compress it again.") from None
-
-
-def sample(
-    source: Source,
-    rows: int,
-    *,
-    columns: Columns = None,
-    selection: Selection | None = None,
-    seed: int | None = None,
-) -> Table:
-    """Draw rows at random from a file of any length, every row equally likely, in the order of the file."""
-    return drawn(chunks(source, max(rows, 4096), columns=columns, selection=selection), rows, seed)
 
 
 def drawn(tables: Iterable[Table], rows: int, seed: int | None = None) -> Table:

@@ -21,6 +21,7 @@ Frame = npt.NDArray[Any]  # (height, width) or (height, width, 3)
 
 SUFFIXES = (".mp4", ".avi", ".mov", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".ogv", ".wmv", ".gif")
 _ARRAYS = (".npy", ".npz")
+_RATE = 25.0  # frames per second of a video that is written
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def read_arrays(path: Path, key: str | None) -> npt.NDArray[Any]:
 
 
 @contextmanager
-def video_writer(path: Path, rate: float = 25.0) -> Iterator[Any]:
+def video_writer(path: Path) -> Iterator[Any]:
     """Give a function that adds a frame of uint8 to a new video file; its sides are made even, as codecs ask.
 
     After an error there is no new file, and an older one of this name stays as it was.
@@ -104,7 +105,7 @@ def video_writer(path: Path, rate: float = 25.0) -> Iterator[Any]:
         raise DataFileError(f"{path} has the suffix {path.suffix!r}; a video ends in one of {', '.join(SUFFIXES)}.")
     imageio = _imageio("Writing video files")
     moving = path.suffix.lower() == ".gif"
-    options = {"duration": 1000.0 / rate, "loop": 0} if moving else {"fps": rate, "macro_block_size": 2}
+    options = {"duration": 1000.0 / _RATE, "loop": 0} if moving else {"fps": _RATE, "macro_block_size": 2}
     unfinished = path.with_name(f".{path.stem}.unfinished{path.suffix}")
     try:
         with imageio.get_writer(unfinished, **options) as writer:

@@ -57,21 +57,21 @@ def resolve_kernel(spec: KernelSpec, X: Points) -> Kernel:
     return _BY_NAME[spec.kernel](spec)
 
 
-def resolve_gamma(gamma: float | str | None, X: Points, random_state: Any = None, *, kernel: Any = "rbf") -> float:
+def resolve_gamma(gamma: float | str | None, X: Points, *, kernel: Any = "rbf") -> float:
     """Return gamma as a number: the given one, 1 / n_features for None, or that of the median distance."""
     if gamma == "median":
         distances = _DISTANCES.get(kernel) if isinstance(kernel, str) else None
-        return median_gamma(X, random_state) if distances is None else _gamma_of(distances, X, random_state)
+        return median_gamma(X) if distances is None else _gamma_of(distances, X)
     return 1.0 / X.shape[1] if gamma is None else float(gamma)
 
 
-def median_gamma(X: Points, random_state: Any = None) -> float:
+def median_gamma(X: Points, seed: int = 0) -> float:
     """Return 1 / (2 median distance^2) over pairs of at most 1,000 random rows.
 
     Zero distances are left out, because identical rows say nothing about the scale. When all rows are the same, the
     result is 1 / n_features.
     """
-    rows = _some_rows(X, random_state)
+    rows = _some_rows(X, seed)
     median = _median_square(rows)
     if _LEAST_SQUARE <= median <= 1.0 / _LEAST_SQUARE:
         return 0.5 / median
@@ -89,15 +89,15 @@ def median_gamma(X: Points, random_state: Any = None) -> float:
     return gamma
 
 
-def _some_rows(X: Points, random_state: Any) -> Points:
-    rng = np.random.default_rng(0 if random_state is None else random_state)
+def _some_rows(X: Points, seed: int = 0) -> Points:
+    rng = np.random.default_rng(seed)
     return X[np.sort(rng.permutation(X.shape[0])[:_MEDIAN_ROWS])]
 
 
-def _gamma_of(distances: Callable[[Points], Array], X: Points, random_state: Any) -> float:
+def _gamma_of(distances: Callable[[Points], Array], X: Points) -> float:
     """Return 1 / (2 median), over pairs of different rows, of the distance in the exponent of a kernel."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = distances(_some_rows(X, random_state))
+        found = distances(_some_rows(X))
     positive = found[found > 0]
     if not positive.size:
         return float(1.0 / X.shape[1])

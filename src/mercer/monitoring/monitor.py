@@ -1,6 +1,5 @@
 """`ProcessMonitor`: alarms with a known rate of false ones, for rows that follow each other in time."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,11 +9,10 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
-from mercer.expansion.model import Expansion
 from mercer.monitoring import state
 from mercer.monitoring.calibration import Fitter, Plan, fitter_of
 from mercer.monitoring.choice import Choice, Rate, choose, given
@@ -22,16 +20,15 @@ from mercer.monitoring.dependence import wandering
 from mercer.monitoring.following import Following
 from mercer.monitoring.lags import lags_left
 from mercer.monitoring.rates import pair_of, rate_of
-from mercer.monitoring.reference import Rows, Told
+from mercer.monitoring.reference import Rows
 from mercer.monitoring.sensors import Sensors
 from mercer.monitoring.times import starts_of, times_of, typical_step
 from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared, require_rows
 from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.folds import gap_of
+from mercer.outliers.given_estimator import check_takes_rows, expansion_of
 from mercer.outliers.scores import ScoreModel, score_model
-from mercer.progress import observers as progress_observers
-
-_STAGE = "parts held out"
+from mercer.progress import channel_to
 
 
 class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc]
@@ -275,7 +272,7 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         require_rows(len(training.rows), table, 0, self._names())
         if len(training.rows) < len(table):
             text = f"{missing_in_words(table, self._names())} and are left out."
-            warnings.warn(text, UserWarning, stacklevel=user_level())
+            warn_user(text)
         if self.standardize:
             warn_of_dominating_rows(table, self, "Leave these rows out, or replace wrong values by NaN.")
         recent = training.last(self._window(len(training.rows)))
@@ -314,9 +311,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
             self.standardize,
         )  # fmt: skip
 
-    def _teller(self) -> Told:
-        channel = Channel((*self.observers, *progress_observers(self.verbose)))
-        return lambda step, total: channel.emit(_STAGE, step, total)
+    def _channel(self) -> Channel:
+        return channel_to(self.observers, self.verbose)
 
     def _fitter(self) -> Fitter:
         return self._fit_estimator if self._recipe is None else fitter_of(*self._recipe)
@@ -330,13 +326,9 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     def _fit_estimator(self, X: Array) -> ScoreModel:
         """Fit the user's estimator to scaled rows."""
         estimator = clone(self.estimator)
-        if getattr(estimator, "kernel", None) == "precomputed":
-            raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        found = getattr(estimator.fit(X), "expansion_", None)
-        if not isinstance(found, Expansion):
-            name = type(estimator).__name__
-            raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
-        return score_model(found, 1.0, X)
+        check_takes_rows(self, estimator)
+        estimator.fit(X)
+        return score_model(expansion_of(estimator), 1.0, X)
 
     # -- parameters ----------------------------------------------------------------------------------------------
 

@@ -1,12 +1,11 @@
 """A warning about single training rows that are so far away that they decide how a column is scaled."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import user_level
+from mercer.errors import warn_user
 
 _FEWEST_ROWS = 20
 _SHARE = 0.9  # of the sum of squared distances from the median
@@ -21,11 +20,9 @@ def warn_of_dominating_rows(X: Array, estimator: Any, advice: str) -> None:
     names = getattr(estimator, "feature_names_in_", getattr(estimator, "names_in_messages", None))
     told = [f"row {row} in {_column(column, names)}" for column, row in found[:_MOST_NAMED]]
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    warnings.warn(
+    warn_user(
         f"Single rows hold nearly all variation of a column ({', '.join(told)}{more}; rows are counted from 0). "
-        f"Columns are divided by their spread, so smaller changes of such a column will not be seen. {advice}",
-        UserWarning,
-        stacklevel=user_level(),
+        f"Columns are divided by their spread, so smaller changes of such a column will not be seen. {advice}"
     )
 
 

@@ -13,13 +13,12 @@ With `contamination` the limit is a score of the training rows, so only the last
 """
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import NoAlarmWarning, user_level
+from mercer.errors import NoAlarmWarning, warn_user
 from mercer.outliers.calibration import allowed_count, rows_needed
 
 _EQUAL = 1e-9  # scores that differ by less are equal up to rounding
@@ -69,7 +68,7 @@ def hidden(detector: Any) -> str | None:
 def tell(text: str | None, category: type[Warning] = NoAlarmWarning) -> bool:
     """Warn the user if there is a text, and return whether there was one."""
     if text is not None:
-        warnings.warn(text, category, stacklevel=user_level())
+        warn_user(text, category)
     return text is not None
 
 

@@ -9,7 +9,6 @@ halved otherwise.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.expansion.model import Expansion
@@ -77,11 +76,10 @@ def mika(
     return np.asarray(Z + shift)
 
 
-def hill_of(expansion: Expansion, origin: Array | None, dtype: npt.DTypeLike | None = None) -> Hill:
-    """Return the function for the points of a model less `origin`, in the precision of the points or in another."""
+def hill_of(expansion: Expansion, origin: Array | None) -> Hill:
+    """Return the function for the points of a model less `origin`, in the precision of the points."""
     points = expansion.points
-    if dtype is None:
-        dtype = points.dtype if np.issubdtype(points.dtype, np.floating) else np.float64
+    dtype = points.dtype if np.issubdtype(points.dtype, np.floating) else np.float64
     points = points.astype(dtype) if is_sparse(points) else (points - origin).astype(dtype)
     return Hill(points, PointBlocks(expansion.kernel, points, dtype))
 

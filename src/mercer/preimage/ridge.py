@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from mercer.arrays import Array, Points, is_sparse
-from mercer.errors import PreImageWarning, user_level
+from mercer.errors import PreImageWarning, warn_user
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
@@ -69,11 +69,10 @@ def _solve(scores: Array, X: Array, kernel: Kernel, alpha: float) -> Array:
             K = _penalised(scores, kernel, alpha)
             return np.asarray(scipy.linalg.solve(K, X, assume_a="pos", overwrite_a=True))
     except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-        warnings.warn(
+        warn_user(
             f"The ridge regression for pre-images is singular with alpha={alpha:g}, so its shortest "
             "least-squares solution is used. Raise alpha to avoid this.",
             PreImageWarning,
-            stacklevel=user_level(),
         )
     return _least_squares(_penalised(scores, kernel, alpha), X)
 

@@ -18,9 +18,8 @@ _ERRORS = 3.0  # standard errors
 class RateWatch:
     """Counts rows and loud rows in parts of time."""
 
-    def __init__(self, alpha: float, span: float = SPAN) -> None:
-        self.alpha, self.part = alpha, span / PARTS
-        self.span = span
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
         self.counts: dict[int, list[int]] = {}  # part of time -> rows, loud rows
 
     def state(self) -> list[list[int]]:
@@ -35,7 +34,7 @@ class RateWatch:
         """Count further rows."""
         if not len(times):
             return
-        parts = (times // self.part).astype(np.int64)
+        parts = (times // (SPAN / PARTS)).astype(np.int64)
         for part in np.unique(parts).tolist():
             here = parts == part
             pair = self.counts.setdefault(part, [0, 0])
@@ -60,6 +59,6 @@ class RateWatch:
         if not above or (pairs[:, 1] > self.alpha * pairs[:, 0]).mean() < _MOST_PARTS:
             return None
         return (
-            f"More alarms than alpha = {self.alpha:g} allows for {self.span / 3600:g} hours ({loud / rows:.2g} of the "
+            f"More alarms than alpha = {self.alpha:g} allows for {SPAN / 3600:g} hours ({loud / rows:.2g} of the "
             "rows): the process changed, or the model is old."
         )

@@ -1,6 +1,5 @@
 """The leading eigenpairs of a centred kernel operator, by the solver that suits its size."""
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array
 from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest
 from mercer.engine.krylov import KrylovResult, Product, block_krylov
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
@@ -32,9 +31,8 @@ _COMPUTED_BLOCK = 32  # where every pass computes the tiles again, fewer passes 
 _ONE_THREAD_ROWS = 700  # up to here one BLAS thread is as fast as several, and much faster on a busy machine
 # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 _WORKING_RESIDUAL = 1e-9
-_LONGEST_SUM = (
-    85.0  # rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
-)
+# rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
+_LONGEST_SUM = 85.0
 _ROUGH_RESIDUAL = 1e-6  # what rough products should reach where each of them computes the tiles again,
 _REFINING_STEPS = 6  # and after how many of them they are given up
 _CHEAP_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach
@@ -298,9 +296,8 @@ def _rng(options: EigenOptions) -> Any:
 
 def _warn_not_converged(found: KrylovResult) -> None:
     worst = float(found.residuals.max() / (abs(found.values).max() or 1.0))
-    warnings.warn(
+    warn_user(
         f"The Krylov solver stopped after {found.n_iter} steps with a relative residual of {worst:.1e}. "
         "Raise max_iter or tol, or use eigen_solver='dense'.",
         ConvergenceWarning,
-        stacklevel=user_level(),
     )

@@ -6,7 +6,6 @@ K~[:, F] dc_F. Every earlier sign vector has K~ c = 0, so a new start is reached
 negative, by flipping at most half of the signs.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from mercer.arrays import Array, Points
 from mercer.engine.krylov import block_krylov
 from mercer.engine.sign_rounding import EXHAUSTED, Mask, first_largest
 from mercer.engine.signs import best_flip, measure_step, new_signs
-from mercer.errors import IndefiniteKernelWarning, user_level
+from mercer.errors import IndefiniteKernelWarning, warn_user
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
@@ -211,9 +210,8 @@ def _flip_singly(residual: Residual, state: _State, negligible: Array) -> bool:
 
 
 def _warn_indefinite(length: float) -> None:
-    warnings.warn(
+    warn_user(
         f"A change of signs has the squared length {length:.3g} in feature space, and a positive semi-definite kernel "
         "has no negative ones: the kernel is indefinite on these data. Use a positive definite one, such as 'rbf'.",
         IndefiniteKernelWarning,
-        stacklevel=user_level(),
     )

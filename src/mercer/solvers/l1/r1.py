@@ -1,6 +1,5 @@
 """R1-PCA with kernels [Ding, Zhou, He, Zha 2006], with which [kim2019] compares its own algorithm."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array, Points, check_squares, is_sparse
 from mercer.engine.spectrum import orientation, rounding_noise, thresholds
-from mercer.errors import user_level
+from mercer.errors import warn_user
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import Centred, on_rows
 from mercer.expansion.model import Expansion
@@ -278,20 +277,18 @@ def _sorted(basis: Basis) -> Basis:
 def _at_rounding(step: int, change: float) -> float:
     """Return 0, since no further step is better; say so where the subspace was still moving."""
     if change > _FAR_FROM_DONE:
-        warnings.warn(
+        warn_user(
             f"R1 stopped before step {step}, which would have raised the objective: rounding errors are larger than "
             f"what steps gain. The subspace was still moving by {change:.1e} radians. Scale the features, or ask for "
             "fewer components.",
             ConvergenceWarning,
-            stacklevel=user_level(),
         )
     return 0.0
 
 
 def _warn_not_converged(options: R1Options, change: float) -> None:
-    warnings.warn(
+    warn_user(
         f"R1 stopped after {options.max_iter} steps, the last of which still moved the subspace by {change:.1e} "
         "radians. Raise max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=user_level(),
     )

@@ -1,12 +1,11 @@
 """First rows of a stream, by which gamma='median' is measured: how long they are measured again, and their end."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Points, is_sparse
-from mercer.errors import user_level
+from mercer.errors import warn_user
 
 ENOUGH_ROWS = 100  # with so many rows gamma='median' stays as it is
 
@@ -37,10 +36,8 @@ def measure_again(rows: Points, seen: int, kept: bool) -> bool:
         return True
     same = all_the_same(rows)
     if same and not kept:
-        warnings.warn(
+        warn_user(
             f"gamma='median' had no distances to measure: the first {seen} rows are all the same, and gamma_ stays "
-            f"at 1 / n_features = {1.0 / rows.shape[1]:.3g}. Pass a number as gamma, or begin with rows that differ.",
-            UserWarning,
-            stacklevel=user_level(),
+            f"at 1 / n_features = {1.0 / rows.shape[1]:.3g}. Pass a number as gamma, or begin with rows that differ."
         )
     return kept and same

@@ -1,6 +1,6 @@
 """A plant that does not exist: eleven variables, slow drift, and faults from time to time.
 
-Every row follows from the seed and its number alone, so that a demonstration can be stopped and go on.
+Every row follows from its number alone, so that a demonstration can be stopped and go on.
 """
 
 import threading
@@ -19,10 +19,12 @@ COLUMNS = (
 _LEVELS = np.array([42.0, 21.0, 118.0, 2.8, 61.0, 37.0, 14.5, 40.5, 97.2, 8.4, 1.1])
 _UNITS = np.array([1.6, 0.8, 1.4, 0.06, 2.2, 3.0, 0.7, 1.5, 0.35, 0.22, 0.05])
 _BLOCK = 256  # rows that are made together
+_RATE = 5.0  # rows per second
+_SEED = 0
 _MEMORY = 0.85  # of the slow states, from row to row
 _DRIFT = 40_000.0  # rows in which the plant drifts by one unit
 _FIRST, _EVERY, _LONG = 1500, 900, 140  # rows: the first fault, from one fault to the next, how long it lasts
-PAST = 900.0  # seconds of rows that are there at the start
+_PAST = 900.0  # seconds of rows that are there at the start
 
 
 class DemoSource(PlainSource):
@@ -30,34 +32,34 @@ class DemoSource(PlainSource):
 
     name = "demo: a simulated plant"
 
-    def __init__(self, rate: float = 5.0, seed: int = 0, past: float = PAST, rows: int | None = None) -> None:
-        self.rate, self.seed, self.past, self.rows = rate, seed, past, rows
-
     def batches(self, position: Position | None, stop: threading.Event) -> Iterator[Batch]:
         """Yield the rows that are due."""
-        start, first = (time.time() - self.past, 0) if position is None else (position["start"], position["row"])
-        while not stop.is_set() and (self.rows is None or first < self.rows):
-            due = int((time.time() - start) * self.rate)
-            last = min(due, (first // _BLOCK + 1) * _BLOCK, due if self.rows is None else self.rows)
+        start, first = (time.time() - _PAST, 0) if position is None else (position["start"], position["row"])
+        while not stop.is_set():
+            due = int((time.time() - start) * _RATE)
+            last = min(due, (first // _BLOCK + 1) * _BLOCK)
             if last <= first:
-                stop.wait(0.2 / self.rate)
+                stop.wait(0.2 / _RATE)
                 continue
-            items = [self._item(start, n, row) for n, row in enumerate(self._some(first, last), first)]
+            items = [_item(start, n, row) for n, row in enumerate(_rows(first, last), first)]
             yield Batch(items, {"start": start, "row": last})
             first = last
 
-    def _item(self, start: float, number: int, row: Array) -> Item:
-        cells = {name: round(float(value), 4) for name, value in zip(COLUMNS, row, strict=True)}
-        return {"time": start + number / self.rate, **cells}
 
-    def _some(self, first: int, last: int) -> Array:
-        block = first // _BLOCK
-        return plant_block(self.seed, block)[first - block * _BLOCK : last - block * _BLOCK]
+def _item(start: float, number: int, row: Array) -> Item:
+    cells = {name: round(float(value), 4) for name, value in zip(COLUMNS, row, strict=True)}
+    return {"time": start + number / _RATE, **cells}
 
 
-def plant_block(seed: int, block: int) -> Array:
+def _rows(first: int, last: int) -> Array:
+    """Return the rows with these numbers, which are all of one block."""
+    block = first // _BLOCK
+    return _plant_block(block)[first - block * _BLOCK : last - block * _BLOCK]
+
+
+def _plant_block(block: int) -> Array:
     """Return the rows of one block, (block, 11), in physical units."""
-    rng = np.random.default_rng([seed, block])
+    rng = np.random.default_rng([_SEED, block])
     noise = rng.standard_normal((_BLOCK + 64, 4))  # the first ones only settle the slow states
     states = np.zeros_like(noise)
     for i in range(1, len(noise)):
