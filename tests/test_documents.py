@@ -14,6 +14,10 @@ import mercer
 ROOT = Path(__file__).resolve().parents[1]
 README, START = ROOT / "README.md", ROOT / "docs" / "guide" / "start.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+GUIDES = [
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "watch", "watch_reference", "tracking", "cluster")),
+]
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"(?<![\w./<*-])\w+(?:/\w+)+(?:\.py|\.md)?(?![\w>*-])|\b\w+\.py\b")  # with a folder, or a module
 SNIPPETS = {
@@ -58,6 +62,27 @@ def test_files_that_a_page_names_exist(page):
     folders = (ROOT, ROOT / "src", ROOT / "src" / "mercer")
     assert not [name for name in quoted if not any((folder / name).exists() for folder in folders)]
     assert not [link for link in linked if not (page.parent / link).exists()]
+
+
+def _anchors(page: Path) -> set[str]:
+    """The names by which links find the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_links_into_pages_lead_to_their_headings(page):
+    """Of README, too, which the site does not show."""
+    links = re.findall(r"\]\(([\w./]*)#([^)\s]+)\)", page.read_text())
+    missing = [f"{to}#{name}" for to, name in links if name not in _anchors((page.parent / to) if to else page)]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_what_a_user_reads_is_short(page):
+    """Records of evidence are on pages of their own, or at the end of a page that is short."""
+    assert len(page.read_bytes()) <= 10_500
 
 
 def test_every_package_has_a_layer():

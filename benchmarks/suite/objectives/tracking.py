@@ -1,9 +1,10 @@
 """Objects followed through videos [chin2007, sec. V-C3], measured as the benchmark OTB does.
 
 The defaults of `AppearanceTracker` were chosen on the stock `CHOOSING` and on the first half of David, by the rule in
-docs/tracking.md; the stock `JUDGING` has other photographs, objects and people. "other starts" adds later first frames
-(TRE) and wrong first boxes (SRE) for one video of each kind: three later starts and three of the twelve wrong boxes,
-so that every wrong box occurs twice. `tracking_more` has all of them. Frames per second are those of one processor.
+docs/evidence_tracking.md; the stock `JUDGING` has other photographs, objects and people. "other starts" adds later
+first frames (TRE) and wrong first boxes (SRE) for one video of each kind: three later starts and three of the twelve
+wrong boxes, so that every wrong box occurs twice. `tracking_more` has all of them. Frames per second are those of one
+processor.
 """
 
 from functools import partial

@@ -1,8 +1,8 @@
 """Settings that are trusted: among these the choice is made, because they were good on many other tables.
 
 For features and outliers no error can be computed without labels. On 23 tables on which rules were compared (see
-docs/guide/choosing_settings.md), a criterion that chooses among all candidates was worse than a few fixed settings, and
-the best was to choose by the criterion among these few.
+docs/evidence_settings.md), a criterion that chooses among all candidates was worse than a few fixed settings, and the
+best was to choose by the criterion among these few.
 """
 
 from collections.abc import Sequence

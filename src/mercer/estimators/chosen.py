@@ -7,7 +7,7 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
 
 MANY_ROWS = 10_000  # with more, exact models take long and gigabytes, and their pre-images minutes
-LANDMARKS = 512  # for up to 64 components; docs/guide/choosing_settings.md compares them with exact models
+LANDMARKS = 512  # for up to 64 components; docs/evidence_settings.md compares them with exact models
 
 
 def model_of(candidate: Candidate, many: bool = False, seed: int = 0, **options: Any) -> KernelPCA | LandmarkKernelPCA:

@@ -15,7 +15,7 @@ _DID = {
     "outliers": "has a mean rank of {score:.2f} (1: always the best) in finding pretended outliers",
 }
 
-# docs/guide/choosing_settings.md has the figures
+# docs/evidence_settings.md has the figures
 _LEFT_OUT = {
     None: " Every model leaves out a twentieth of its rows, in case there are outliers among them; pass"
     " contaminated=True or False where that is known.",
