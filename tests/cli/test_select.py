@@ -12,6 +12,7 @@ from mercer.io.pictures import read_picture
 from selection_data import curve, low_rank
 
 X, PLANE = curve(90), low_rank(120)
+WIDE = np.hstack([X, curve(90, seed=5)])
 
 
 @pytest.fixture
@@ -21,6 +22,7 @@ def files(tmp_path, monkeypatch):
     frame.insert(0, "name", [f"r{i}" for i in range(90)])
     frame.to_csv("x.csv", index=False)
     np.save("x.npy", X)
+    np.save("wide.npy", WIDE)
     np.save("plane.npy", PLANE)
     return tmp_path
 
@@ -170,17 +172,27 @@ def test_it_can_be_told_whether_there_are_outliers_among_the_rows(files, known, 
 
 
 def test_outliers_takes_rows_that_it_judges_for_clean_only_if_there_are_others_to_learn_from(files):
-    for train, trim in (((), 0.05), (("--train", "x.npy"), 0.0)):
-        run("outliers", "x.npy", "--method", "select", "--save", "alarm", *train)
+    for train, trim in (((), 0.05), (("--train", "wide.npy"), 0.0)):
+        run("outliers", "wide.npy", "--method", "select", "--save", "alarm", *train)
         assert mercer.load("alarm").trim == trim
-        assert mercer.select(X, "outliers", contaminated=False if trim == 0 else None).estimator.trim == trim
+        assert mercer.select(WIDE, "outliers", contaminated=False if trim == 0 else None).estimator.trim == trim
+
+
+def test_outliers_with_few_columns_takes_the_default_as_select_does(files):
+    told = run("outliers", "x.npy", "--method", "select", "-o", "a.csv").stderr
+    run("outliers", "x.npy", "-o", "b.csv")
+    assert "Selected: KernelPCA(gamma='median', kernel='rbf', n_components=4)." in told
+    np.testing.assert_array_equal(pd.read_csv("a.csv"), pd.read_csv("b.csv"))
+    told = run("outliers", "x.npy", "--train", "x.npy", "--method", "select").stderr
+    assert f"n_components={mercer.select(X, 'outliers', contaminated=False).estimator.estimator.n_components}" in told
 
 
 def test_outliers_selects_saves_and_judges_again(files):
-    told = run("outliers", "x.npy", "--method", "select", "--save", "alarm", "-o", "a.csv").stderr
-    peer = mercer.KernelOutlierDetector("select", alpha=0.05, trim=0.05, random_state=0).fit(X)
+    told = run("outliers", "wide.npy", "--method", "select", "--save", "alarm", "-o", "a.csv").stderr
+    found = mercer.select(WIDE, "outliers", random_state=0).estimator
+    peer = found.set_params(alpha=0.05, random_state=0).fit(WIDE)
     assert f"n_components={peer.estimator_.n_components}" in told[told.index("Selected: KernelPCA(") :]
-    run("outliers", "x.npy", "--detector", "alarm", "-o", "b.csv")
+    run("outliers", "wide.npy", "--detector", "alarm", "-o", "b.csv")
     first, second = pd.read_csv("a.csv"), pd.read_csv("b.csv")
     np.testing.assert_array_equal(first, second)
-    np.testing.assert_allclose(first["p"], peer.p_values(X))
+    np.testing.assert_allclose(first["p"], peer.p_values(WIDE))

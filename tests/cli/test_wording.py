@@ -48,7 +48,7 @@ def test_warnings_of_a_detector():
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (("few.csv", "--method", "select"), "--method select needs at least 20 rows that are not all equal; got 6."),
+        (("few.csv", "--method", "select"), "select needs at least 20 rows to compare settings; got 6."),
         (("normal.csv", "--statistic", "q"), "--statistic must be one of all, both, spe, t2. Got 'q' instead."),
         (("normal.csv", "--alpha", 2), "--alpha must be a number between 0.0 and 1.0. Got 2.0 instead."),
     ],

@@ -73,7 +73,7 @@ def test_it_is_a_parameter_like_the_others(tmp_path):
 
 
 def test_it_holds_for_selected_settings_too():
-    mixed = ROWS[np.random.default_rng(1).permutation(200)]
+    mixed = np.tile(ROWS, (1, 8))[np.random.default_rng(1).permutation(200)]
     fitted = KernelOutlierDetector("select", trim=0.05, random_state=0).fit(mixed)
     found = mercer.select(mixed, "outliers", random_state=0)
     assert fitted.estimator_.get_params() == found.estimator.estimator.get_params()

@@ -8,22 +8,36 @@ import mercer
 from selection_data import curve
 
 X = curve(120)
+WIDE = np.hstack([X, curve(120, seed=5)])
 
 
-@pytest.mark.parametrize(("contaminated", "trim", "count"), [(None, 0.05, 40), (False, 0.0, 40), (True, 0.0, 4)])
-def test_many_components_for_clean_rows_and_the_default_for_others(contaminated, trim, count):
-    found = mercer.select(X, "outliers", contaminated=contaminated, random_state=0)
+@pytest.mark.parametrize(
+    ("rows", "contaminated", "trim", "count"),
+    [
+        (X, False, 0.0, 40),
+        (X, None, 0.0, 4),
+        (X, True, 0.0, 4),
+        (WIDE, False, 0.0, 40),
+        (WIDE, None, 0.05, 40),
+        (WIDE, True, 0.0, 4),
+    ],
+)
+def test_many_components_for_clean_rows_and_for_many_columns_the_default_for_others(rows, contaminated, trim, count):
+    found = mercer.select(rows, "outliers", contaminated=contaminated, random_state=0)
     assert (found.estimator.trim, found.estimator.estimator.n_components) == (trim, count)
     row = found.table[found.table["chosen"]].iloc[0]
-    assert (row["width"] == 1.0) if contaminated else (row["width"] in (0.25, 1.0))
+    assert (row["width"] == 1.0) if count == 4 else (row["width"] in (0.25, 1.0))
     assert row["standardize"] in ("soft", "variance")
-    assert ("a twentieth of its rows" in found.why) == (contaminated is None)
+    assert ("a twentieth of its rows" in found.why) == (trim > 0)
     assert ("no rule was better than these settings" in found.why) == (contaminated is True)
+    assert ("With fewer than 16 columns" in found.why) == (contaminated is None and rows is X)
+    assert ("pass contaminated=True or False where that is known" in found.why) == (contaminated is None)
     assert len(found.table) > 150  # all candidates are told
 
 
-def test_for_rows_with_outliers_it_is_the_detector_without_any_settings():
-    found = mercer.select(X, "outliers", contaminated=True, random_state=0).estimator.set_params(random_state=0)
+@pytest.mark.parametrize("contaminated", [True, None])
+def test_for_rows_with_outliers_it_is_the_detector_without_any_settings(contaminated):
+    found = mercer.select(X, "outliers", contaminated=contaminated, random_state=0).estimator.set_params(random_state=0)
     default = mercer.KernelOutlierDetector(random_state=0)
     scores, expected = found.fit(X).score_samples(X), default.fit(X).score_samples(X)
     assert_array_equal(scores, expected)

@@ -14,24 +14,28 @@ from mercer.cli.python_line import written
 from mercer.cli.source import Source, labelled
 from mercer.criteria.judged import SELECT
 from mercer.estimators.chosen import MANY_ROWS
+from mercer.events import Channel, Observer
 from mercer.io import writers
 from mercer.io.readers import Table
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import causes, judge_rows, used_statistics
-from mercer.outliers.settings import RULES
+from mercer.outliers.settings import MANY_COLUMNS
+from mercer.selection.select import compared
 
 _ALPHA = 0.05
 _REST = " Not all are shown: --top shows more, and -o FILE writes every row."
 _LEARNING = ("train", "statistic", "method", "scale", "rows", "seed")  # parameters without effect on a saved detector
+_SELECTED = ("estimator", "standardize", "explained", "trim")
 _COMPONENTS = 4  # as many as the detector takes if no method is given
 
 Method = Annotated[
     str,
     typer.Option(
         help=f"auto: exact kernel PCA for up to {MANY_ROWS:,} rows, landmarks for more; select: the kernel, components "
-        "and scaling that find pretended outliers best, as in `mercer select` (without --train, a twentieth of the "
-        "rows, which may be outliers, is left out of each model); or a method of `mercer fit`."
+        "and scaling that find pretended outliers best, as in `mercer select` (without --train, rows may be outliers: "
+        f"a twentieth of them is left out of each model, and with fewer than {MANY_COLUMNS} columns the default is "
+        "taken); or a method of `mercer fit`."
     ),
 ]
 
@@ -86,11 +90,9 @@ def outliers(
         if detector is None:
             level, alpha = _ALPHA if alpha is None else alpha, None
             judge = KernelOutlierDetector(statistic=statistic, alpha=level, standardize=scale.kind, random_state=seed)
-            if method == SELECT and train is None:
-                judge.trim = RULES[None].trim  # outliers may be among the rows that are learned from
             of_training = reading if train is None else replace(reading, kept=())
             learning = source.to_learn(train or data, observers, of_training)
-            known, means = _learn(judge, method, learning, rows, seed)
+            known, means = _learn(judge, method, learning, rows, seed, clean=train is not None)
         else:
             judge, known, means = _saved(detector), None, None
             options.refuse_learning(ctx, "--detector", source.learning_only(judge, _LEARNING))
@@ -109,21 +111,29 @@ def outliers(
 
 
 def _learn(
-    judge: KernelOutlierDetector, method: str, learning: Source, rows: int | None, seed: int
+    judge: KernelOutlierDetector, method: str, learning: Source, rows: int | None, seed: int, *, clean: bool
 ) -> tuple[Table, Array | None]:
     """Fit the detector; return the rows that it has learned from, and the means that fill their missing cells."""
     known, means = source.ready(learning.read(rows, seed), learning)
-    judge.estimator = _estimator(method, len(known), seed)
+    if method == SELECT:
+        _select(judge, known.values, clean, learning.observers, seed)
+    else:
+        judge.estimator = _estimator(method, len(known), seed)
     source.fit(judge, known, known.values, learning.observers)
     if method == SELECT:
         console.say(f"Selected: {written(judge.estimator_)}.")
     return known, means
 
 
+def _select(judge: KernelOutlierDetector, X: Array, clean: bool, observers: tuple[Observer, ...], seed: int) -> None:
+    """Give the detector the settings that `mercer select` finds for clean rows, or for rows of which nobody knows."""
+    contaminated = False if clean else None
+    found = compared(X, "outliers", Channel(observers), contaminated=contaminated, random_state=seed).estimator
+    judge.set_params(**{name: getattr(found, name) for name in _SELECTED})
+
+
 def _estimator(method: str, n_rows: int, seed: int) -> Any:
     """Make the model of a method; None means the detector's default."""
-    if method == SELECT:
-        return SELECT
     if method == methods.AUTO and n_rows > MANY_ROWS:
         console.say(methods.choice_of_many(MANY_ROWS))
     exact = method != methods.AUTO and methods.find(method).name == methods.EXACT

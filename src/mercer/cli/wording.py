@@ -15,7 +15,6 @@ _PHRASES = (
     (r"; pass contaminated=True or False where", "; use --contaminated or --clean where"),
     (r"; return_residual=True gives the values", ""),
     (r"another `preimage` method", "another --set preimage=NAME"),
-    (r"Leave estimator=None, or pass a decomposition\.", "Use another --method."),
     (r"Pass numbers for gamma and", "Give numbers to --gamma and"),
     (r"Pass kernel\(X, X\), or pass the data with", "Give that matrix, or the rows with"),
     (r"KernelPCA(?=, which)", "--method kernel-pca"),

@@ -1,6 +1,6 @@
 """What a detector is made of: its own parameters, or those that `estimator="select"` finds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,19 +56,46 @@ class Rule:
     """Among which settings the choice is made, and how the detector uses it."""
 
     trust: Trust
-    trim: float  # share of the rows that is left out of the models
+    note: str  # what a user should know about it
+    trim: float = 0.0  # share of the rows that is left out of the models
     explained: float = 1.0
+    usual: bool = False  # whether it takes the detector's default
 
 
 MANY = Trust((0.25, 1.0), ("soft", "variance"))  # with as many components as possible: they describe clean rows best
 
-# By whether there are outliers among the rows. Many components describe a group of outliers, too, and no other rule was
-# better than the detector's default on tables that were kept apart.
-RULES: dict[bool | None, Rule] = {
-    False: Rule(MANY, 0.0),
-    True: Rule(Trust((1.0,), ("soft",), 4, alone=True), 0.0, 0.8),
-    None: Rule(MANY, 0.05),  # nobody knows
-}
+MANY_COLUMNS = 16  # from here on many components pay where nobody knows whether there are outliers among the rows
+
+# docs/evidence_settings.md has the figures
+CLEAN = Rule(MANY, "")
+CONTAMINATED = Rule(
+    Trust((1.0,), ("soft",), 4, alone=True),
+    " With outliers among the rows no rule was better than these settings, the detector's default, on other tables.",
+    explained=0.8,
+    usual=True,
+)
+UNKNOWN_FEW_COLUMNS = replace(
+    CONTAMINATED,
+    note=f" With fewer than {MANY_COLUMNS} columns no rule was reliably better than these settings, the detector's"
+    " default, on other tables; pass contaminated=True or False where that is known.",
+)
+UNKNOWN_MANY_COLUMNS = Rule(
+    MANY,
+    " Every model leaves out a twentieth of its rows, in case there are outliers among them; pass contaminated=True or"
+    " False where that is known.",
+    trim=0.05,
+)
+
+
+def rule_for(contaminated: bool | None, n_columns: int) -> Rule:
+    """Return the rule for tables with outliers among the rows, without any, or where nobody knows.
+
+    Many components describe a group of outliers, too, and no other rule was better than the detector's default on
+    tables that were kept apart. Where nobody knows, they pay in tables of many columns, such as pictures.
+    """
+    if contaminated is None:
+        return UNKNOWN_MANY_COLUMNS if n_columns >= MANY_COLUMNS else UNKNOWN_FEW_COLUMNS
+    return CONTAMINATED if contaminated else CLEAN
 
 
 def is_default(candidate: Candidate) -> bool:

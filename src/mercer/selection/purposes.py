@@ -15,7 +15,16 @@ from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
 from mercer.estimators.chosen import model_of
 from mercer.outliers.detector import KernelOutlierDetector
-from mercer.outliers.settings import GRID, RULES, Rule, exact_model, is_default, landmark_model, settings_of
+from mercer.outliers.settings import (
+    GRID,
+    UNKNOWN_MANY_COLUMNS,
+    Rule,
+    exact_model,
+    is_default,
+    landmark_model,
+    rule_for,
+    settings_of,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,8 @@ class Purpose:
     judge: Callable[..., Judged]
     estimator: Callable[[Candidate, bool], Any]  # of a candidate, and whether it is for many rows
     measured: str  # what the score means
+    few: bool = False  # whether the choice is made among few trusted settings
+    note: str = ""  # what a user should know about the choice
 
 
 def _with_scaling(candidate: Candidate, many: bool) -> Any:
@@ -34,7 +45,7 @@ def _with_scaling(candidate: Candidate, many: bool) -> Any:
 
 
 def _detector(candidate: Candidate, many: bool, rule: Rule) -> KernelOutlierDetector:
-    if rule is RULES[True] and is_default(candidate):
+    if rule.usual and is_default(candidate):
         # gamma and scaling as words, not as found for these rows: each of its models then measures them itself
         return KernelOutlierDetector(landmark_model(0) if many else exact_model())
     found = settings_of(candidate, rule.trim, rule.explained, many=many)
@@ -43,13 +54,14 @@ def _detector(candidate: Candidate, many: bool, rule: Rule) -> KernelOutlierDete
     )
 
 
-def _outliers(contaminated: bool | None) -> Purpose:
-    rule = RULES[contaminated]
+def _outliers(rule: Rule) -> Purpose:
     return Purpose(
         GRID,
         partial(judge_by_outliers, trust=rule.trust),
         partial(_detector, rule=rule),
         "mean rank in finding pretended outliers",
+        few=not rule.usual,
+        note=rule.note,
     )
 
 
@@ -65,11 +77,12 @@ PURPOSES: dict[str, Purpose] = {
         partial(judge_by_cells, trust=_FEATURES),
         _with_scaling,
         _CELLS,
+        few=True,
     ),
-    "outliers": _outliers(None),
+    "outliers": _outliers(UNKNOWN_MANY_COLUMNS),
 }
 
 
-def purpose_of(name: str, contaminated: bool | None) -> Purpose:
-    """Return a purpose; for outliers, that of rows among which there are outliers, or none, or nobody knows."""
-    return _outliers(contaminated) if name == "outliers" else PURPOSES[name]
+def purpose_of(name: str, contaminated: bool | None, n_columns: int) -> Purpose:
+    """Return a purpose; for outliers, that of tables with outliers among the rows, or none, or where nobody knows."""
+    return _outliers(rule_for(contaminated, n_columns)) if name == "outliers" else PURPOSES[name]

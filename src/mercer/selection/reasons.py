@@ -15,18 +15,10 @@ _DID = {
     "outliers": "has a mean rank of {score:.2f} (1: always the best) in finding pretended outliers",
 }
 
-# docs/evidence_settings.md has the figures
-_LEFT_OUT = {
-    None: " Every model leaves out a twentieth of its rows, in case there are outliers among them; pass"
-    " contaminated=True or False where that is known.",
-    True: " With outliers among the rows no rule was better than these settings, the detector's default, on other"
-    " tables.",
-    False: "",
-}
 _AMONG_TRUSTED = " The choice is made among few settings that were good on many other tables."
 
 
-def reason(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None = None) -> str:
+def reason(judged: Judged, purpose: str, n_rows: int, *, few: bool = False, note: str = "") -> str:
     """Return two sentences, and further ones where columns are scaled or not everything was looked at."""
     candidate, best = judged.candidate, _best_of_family(judged)
     what = str(candidate)
@@ -34,7 +26,7 @@ def reason(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None 
     text = f"{what[0].upper()}{what[1:]}: {who} {_DID[purpose].format(score=_rounded_down(_shown(judged, best)))}."
     if candidate.family.standardize is not False:
         text += f" Columns are scaled (standardize={candidate.family.standardize!r})."
-    return text + _beside_linear(judged, purpose, best) + _notes(judged, purpose, n_rows, contaminated)
+    return text + _beside_linear(judged, purpose, best) + _notes(judged, purpose, n_rows, few, note)
 
 
 def _best_of_family(judged: Judged) -> int:
@@ -83,11 +75,9 @@ def _taken_for_noise(judged: Judged) -> str:
     return f" The other {unpredicted:.0%} count as noise: rows with much less noise than that lose more than they gain."
 
 
-def _notes(judged: Judged, purpose: str, n_rows: int, contaminated: bool | None) -> str:
-    text = _LEFT_OUT[contaminated] if purpose == "outliers" else ""
-    if purpose == "denoising":
-        text = _taken_for_noise(judged)
-    if judged.scores[judged.chosen] < judged.scores.max() and purpose in ("features", "outliers") and not contaminated:
+def _notes(judged: Judged, purpose: str, n_rows: int, few: bool, note: str) -> str:
+    text = _taken_for_noise(judged) if purpose == "denoising" else note
+    if few and judged.scores[judged.chosen] < judged.scores.max():
         text = _AMONG_TRUSTED + text
     if n_rows > MANY_ROWS and judged.candidate.family.kernel != "linear":
         text += " The model has landmarks, because an exact one of so many rows would take long."

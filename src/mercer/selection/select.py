@@ -57,7 +57,8 @@ def select(
         Only for outliers: whether outliers are among these rows. The rows do not tell it, and it decides what is best.
         False: many components, which describe clean rows best. True: the detector's default, because many components
         describe a group of outliers, too, and no other rule was better on tables that were kept apart. None: nobody
-        knows; many components, and every model leaves out a twentieth of its rows (`trim`).
+        knows. With 16 columns and more, many components, and every model leaves out a twentieth of its rows (`trim`);
+        with fewer columns, the detector's default.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for drawing rows, hidden cells and pretended outliers. Pass an int for the same result in each
         call.
@@ -130,16 +131,17 @@ def compared(
     """Return what `select` does, and tell the channel about each kernel."""
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}; got {purpose!r}.")
-    how = purpose_of(purpose, _checked_contaminated(contaminated, purpose))
-    grid, watch = grid_of(purpose, how.grid, candidates), Watch(_checked_seconds(seconds))
+    contaminated = _checked_contaminated(contaminated, purpose)
+    grid, watch = grid_of(purpose, PURPOSES[purpose].grid, candidates), Watch(_checked_seconds(seconds))
     rows = _checked(X, purpose)
+    how = purpose_of(purpose, contaminated, rows.shape[1])
     judged: Judged = how.judge(rows, grid, generator(random_state), watch=watch, channel=channel)
     estimator = how.estimator(judged.candidate, len(rows) > MANY_ROWS)
     return Selection(
         purpose,
         estimator,
         table_of(judged),
-        reason(judged, purpose, len(rows), contaminated),
+        reason(judged, purpose, len(rows), few=how.few, note=how.note),
         how.measured,
         judged.n_rows,
     )
