@@ -12,10 +12,12 @@ special case.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling, have_one_unit
+from mercer.kernels.tiles import one_blas_thread
 
 _ROWS_PER_COLUMN = 2  # with fewer rows the covariance says little, and would cost more than the kernel
 _LEAST = 1e-9  # share of the mean variance that every direction has at least, so that rounding errors do not count
@@ -32,8 +34,9 @@ class Ellipsoid:
     def of(cls, X: Array, scale: str = "variance") -> "Ellipsoid":
         """Return the mean and the covariance of these rows; there should be more rows than columns."""
         scaling = Scaling.of(X, scale)
-        factor = cholesky(_shrunk_covariance(scaling(X)), lower=True, check_finite=False)
-        inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False)
+        covariance = _shrunk_covariance(scaling(X))
+        with one_blas_thread():  # several wait for each other, on a busy machine for longer than all other work takes
+            inverse, _ = dtrtri(cholesky(covariance, lower=True, check_finite=False), lower=1)
         return cls(scaling, np.ascontiguousarray(inverse))  # as in a file, so that a saved model gives the same bits
 
     def __call__(self, X: Array) -> Array:
