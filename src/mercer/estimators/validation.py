@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer.arrays import Array, Points, is_sparse
 from mercer.estimators.all_or_nothing import all_or_nothing
+from mercer.estimators.few_rows import few_rows_on_one_thread
 from mercer.kernels.base import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
 from mercer.preimage.methods import METHODS
@@ -91,10 +92,10 @@ _ADVICE = (
 def validated(method: _Method) -> _Method:
     """Check the parameters before a method that fits, as scikit-learn does; where it raises, the object is as before.
 
-    The method keeps its type. What `all_or_nothing` asks of it must hold.
+    The method keeps its type. What `all_or_nothing` asks of it must hold. Few rows are learned on one thread.
     """
     checked: _Method = _fit_context(prefer_skip_nested_validation=True)(method)
-    return all_or_nothing(checked)
+    return all_or_nothing(few_rows_on_one_thread(checked))
 
 
 def check_rows(

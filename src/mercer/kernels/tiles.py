@@ -6,7 +6,7 @@ blocks of this size, and safe after a fork.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import Event
 from typing import Any, TypeVar
@@ -47,28 +47,37 @@ def row_slices(n: int, bytes_per_row: int, budget: int = TILE_BYTES) -> list[sli
 
 
 @cache
-def _blas_libraries() -> list[LibController]:
-    """Return the BLAS libraries of this process; finding them takes long, so it is done once."""
-    found: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+def _libraries(kind: str) -> list[LibController]:
+    """Return the BLAS or OpenMP libraries of this process; finding them takes long, so it is done once."""
+    found: list[LibController] = ThreadpoolController().select(user_api=kind).lib_controllers
     return found
 
 
 def available_threads(n_jobs: int | None = None) -> int:
     """Return the number of worker threads: that of BLAS, unless `n_jobs` is given."""
-    blas = max((int(library.get_num_threads()) for library in _blas_libraries()), default=1)
+    blas = max((int(library.get_num_threads()) for library in _libraries("blas")), default=1)
     if n_jobs is None:
         return blas
     return max(1, n_jobs if n_jobs > 0 else blas + 1 + n_jobs)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Return a context in which BLAS runs on one thread, for work whose parallelism is over tiles, and for small work.
 
     It is entered once around a whole solve: idle BLAS threads keep a processor busy for a while after each threaded
     call, which would slow down the threads over tiles.
     """
-    before = [(library, library.get_num_threads()) for library in _blas_libraries()]
+    return _on_one_thread("blas")
+
+
+def one_thread() -> AbstractContextManager[None]:
+    """Return a context in which BLAS and OpenMP, which scikit-learn's loops use, run on one thread: for small work."""
+    return _on_one_thread("blas", "openmp")
+
+
+@contextmanager
+def _on_one_thread(*kinds: str) -> Iterator[None]:
+    before = [(library, library.get_num_threads()) for kind in kinds for library in _libraries(kind)]
     try:
         for library, count in before:
             if count != 1:

@@ -1,5 +1,6 @@
 """Known rows with their scores, which all pre-image methods start from."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.expansion.model import Expansion
+from mercer.kernels.tiles import one_thread
 from mercer.preimage.target import components, row_dots, scores_and_norms, squared_length
+
+_FEW_PAIRS = 2**20  # of rows and anchors: up to here one thread is as fast, and on a busy machine much faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +56,9 @@ def _nearest_projections(expansion: Expansion, scores: Array, anchors: Anchors, 
         return np.tile(np.arange(k), (len(scores), 1))
     values, vectors = np.linalg.eigh(expansion.gram_inverse)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    index = NearestNeighbors(n_neighbors=k).fit(anchors.scores @ root)
-    return np.asarray(index.kneighbors(scores @ root, return_distance=False))
+    with one_thread() if len(scores) * len(anchors.scores) <= _FEW_PAIRS else nullcontext():
+        index = NearestNeighbors(n_neighbors=k).fit(anchors.scores @ root)
+        return np.asarray(index.kneighbors(scores @ root, return_distance=False))
 
 
 def squared_distances(expansion: Expansion, scores: Array, points: Points, near: IntArray) -> Array:
