@@ -53,11 +53,12 @@ class Trainer:
         if not self._prepares:
             return self.source.chunks(self.chunk_rows)
         first: Iterable[Table] = self.source.chunks(self.chunk_rows)
+        again: Iterable[Table]
         files = (self.source.data, *self.source.more)
         if "-" in files:  # standard input can be read only once, so all rows are held in memory
             first = again = list(first)
         else:
-            again = replace(self.source, quiet=True).chunks(self.chunk_rows)  # type: ignore[assignment]
+            again = replace(self.source, quiet=True).chunks(self.chunk_rows)
         self._prepare(self._noted(table, table.values) for table in first)
         return iter(again)
 

@@ -51,7 +51,7 @@ def gha_block(
                 total[k] += y[i] * Z[i, k]  # cumsum over the rows, before this one changes
                 Z[i, k] -= gain * y[i] * total[k]
             Z[i, used] = gain * y[i]
-    return H.shape[0]  # type: ignore[no-any-return]
+    return len(H)
 
 
 @compiled()
@@ -75,7 +75,7 @@ def oja_block(H: Array, base: Array, factor: Array, Z: Array, Y: Array) -> int:
             for k in range(used):
                 Z[i, k] -= gain * y[i] * total[k]
             Z[i, used] = gain * y[i]
-    return H.shape[0]  # type: ignore[no-any-return]
+    return len(H)
 
 
 @compiled(inner=True, fastmath={"reassoc", "contract", "nsz"})
@@ -193,7 +193,7 @@ def _smd_steps(
             _step_row(Z[i], Z[r + i], ya, mixed, s[i], s[r + i], gain[i], decay, reach)
             Z[i, used], Z[r + i, used] = c[i], c[r + i]
             Y[j, i] = s[i]
-    return H.shape[0]  # type: ignore[no-any-return]
+    return len(H)
 
 
 @compiled(inner=True)

@@ -38,7 +38,7 @@ def gha_rows(
             for k in range(p):
                 total[k] += y[i] * W[i, k]  # cumsum over the rows, before this one changes
                 W[i, k] = min(max(W[i, k] + gain * y[i] * (x[k] - total[k]), -bound), bound)
-    return X.shape[0]  # type: ignore[no-any-return]
+    return len(X)
 
 
 @compiled()
@@ -60,7 +60,7 @@ def oja_rows(X: Array, base: Array, factor: Array, bound: float, W: Array, Y: Ar
                 return j
             for k in range(p):
                 W[i, k] = min(max(W[i, k] + gain * y[i] * (x[k] - total[k]), -bound), bound)
-    return X.shape[0]  # type: ignore[no-any-return]
+    return len(X)
 
 
 @compiled()
@@ -93,7 +93,7 @@ def normalised_rows(X: Array, base: Array, factor: Array, bound: float, W: Array
         for i in range(r):
             for k in range(p):
                 W[i, k] = min(max(W[i, k], -bound), bound)
-    return X.shape[0]  # type: ignore[no-any-return]
+    return len(X)
 
 
 @compiled(inner=True)

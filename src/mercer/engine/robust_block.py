@@ -108,7 +108,8 @@ def _outputs(j: int, Q: Array, Z: Array, zeta: Array, turned: Array, q: Array, y
         q[k] = Q[own, k] - turned[k]
     for i in range(r):
         y[i] = np.dot(Z[i, :own], q[:own])
-    return max(q[own] - np.dot(zeta[:own], q[:own]), 0.0)  # type: ignore[no-any-return]
+    squared: float = max(q[own] - np.dot(zeta[:own], q[:own]), 0.0)
+    return squared
 
 
 @compiled(inner=True)

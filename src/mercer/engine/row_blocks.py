@@ -119,9 +119,9 @@ def less_running_mean(X: Points, mean: Array, n: int) -> Centred:
     """
     counts = n + 1.0 + np.arange(n_rows(X))
     if is_sparse(X):
-        sparse = _sparse_running(X.astype(np.float64), mean, n, counts)
-        if sparse.rows.is_accurate:  # type: ignore[union-attr]
-            return sparse
+        rows, last = _sparse_running(X.astype(np.float64), mean, n, counts)
+        if rows.is_accurate:
+            return Centred(rows, last, counts)
     dense = _float64(X)
     origin = dense[0].copy() if n == 0 else mean
     dense -= origin
@@ -132,11 +132,12 @@ def less_running_mean(X: Points, mean: Array, n: int) -> Centred:
     return Centred(DenseRows(dense), last, counts)
 
 
-def _sparse_running(X: Points, mean: Array, n: int, counts: Array) -> Centred:
+def _sparse_running(X: Points, mean: Array, n: int, counts: Array) -> tuple[SparseRows, Array]:
+    """Return the rows less the running mean, and the mean after the last row."""
     b = len(counts)
     T = np.eye(b) - np.tril(np.ones((b, b))) / counts[:, None]
     change = (np.asarray(X.sum(axis=0)).ravel() - b * mean) / (n + b)
-    return Centred(SparseRows(X, T, -n / counts, mean), mean + change, counts)
+    return SparseRows(X, T, -n / counts, mean), mean + change
 
 
 def _float64(X: Points) -> Array:

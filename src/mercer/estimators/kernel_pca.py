@@ -433,10 +433,11 @@ class KernelPCA(KernelDecomposition):
 
     def _settings(self, X: Points) -> tuple[int | float | None, float | None]:
         """Return n_components, and gamma if it was selected."""
-        if not wants_selection(self.gamma, self.n_components):
-            return self.n_components, None  # type: ignore[return-value]
+        wanted: Any = self.n_components
+        if not wants_selection(self.gamma, wanted):
+            return wanted, None
         rng = None if self.random_state is None else check_random_state(self.random_state)
-        return selected(X, self.kernel, self.gamma, self.n_components, rng, self._channel())
+        return selected(X, self.kernel, self.gamma, wanted, rng, self._channel())
 
     def _count(self, n_components: int | float | None, n: int) -> int | float:
         if n_components is None:

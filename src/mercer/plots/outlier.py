@@ -192,14 +192,15 @@ def precision_recall(
     y = np.asarray(y).astype(bool)
     count = int(y.sum())
     title = f"{count} outlier{'s' * (count != 1)} in {len(y):,} rows"
-    axes = plain_axes(canvas(figure, 5, 4), title, "recall", "precision")
+    figure = canvas(figure, 5, 4)
+    axes = plain_axes(figure, title, "recall", "precision")
     for name, values in scores.items():
         precision, recall, _ = precision_recall_curve(y, -np.asarray(values, np.float64))
         axes.plot(recall, precision, linewidth=1.4, label=f"{name}: {auc(recall, precision):.3f}")
     axes.axhline(y.mean(), color=PALE, linewidth=0.8, linestyle="--")
     axes.set(xlim=(0, 1.01), ylim=(0, 1.03))
     axes.legend(frameon=False, fontsize=8, loc="lower left", labelcolor=INK)
-    return axes.figure  # type: ignore[no-any-return]
+    return figure
 
 
 def by_kind(axes: Any, X: Array, kinds: npt.NDArray[Any]) -> None:

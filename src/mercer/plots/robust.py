@@ -66,7 +66,8 @@ def sample_weights(
         raise TypeError(f"{type(model).__name__} has no weights of rows. RobustKernelPCA and R1KernelPCA have them.")
     weights = np.asarray(getattr(model, "weights_", model), np.float64).ravel()
     bad = _marked(contaminated, len(weights))
-    axes = plain_axes(canvas(figure, 7, 3.2), _title(weights, bad), "row", r"weight $\dot\psi(z)$")
+    figure = canvas(figure, 7, 3.2)
+    axes = plain_axes(figure, _title(weights, bad), "row", r"weight $\dot\psi(z)$")
     rows = np.arange(len(weights))
     axes.plot(rows[~bad], weights[~bad], "o", markersize=3, color=ACCENT, alpha=0.7, markeredgewidth=0, label="clean")
     if bad.any():
@@ -75,7 +76,7 @@ def sample_weights(
         axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=INK)
     axes.set_ylim(0.0, 1.03 * max(1.0, float(weights.max(initial=0.0))))
     axes.margins(x=0.01)
-    return axes.figure  # type: ignore[no-any-return]
+    return figure
 
 
 def _marked(contaminated: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:

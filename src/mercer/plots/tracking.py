@@ -142,8 +142,9 @@ def roc_curves(
     'false accepts'
     """
     order = sorted(curves, key=lambda name: -curves[name].area)
+    figure = canvas(figure, 5.2, 4.2)
     title = "Right and wrong acceptances, over all thresholds"
-    axes = plain_axes(canvas(figure, 5.2, 4.2), title, "false accepts", "true accepts")
+    axes = plain_axes(figure, title, "false accepts", "true accepts")
     axes.plot([0, 1], [0, 1], color=PALE, linewidth=0.8)
     for number, name in enumerate(order):
         curve = curves[name]
@@ -158,4 +159,4 @@ def roc_curves(
     axes.set_xlim(-0.01, 1.0)
     axes.set_ylim(0.0, 1.01)
     axes.legend(frameon=False, fontsize=8, loc="lower right", labelcolor=INK)
-    return axes.figure  # type: ignore[no-any-return]
+    return figure

@@ -1,17 +1,24 @@
 """Exact pre-images, for kernels whose feature map is known and can be inverted."""
 
+from typing import Protocol, runtime_checkable
+
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Points
 from mercer.expansion.model import Expansion
-from mercer.kernels.base import Kernel
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.target import components
 
 
-def has_features(kernel: Kernel) -> bool:
-    """Tell whether the kernel offers its feature map and the inverse."""
-    return hasattr(kernel, "features") and hasattr(kernel, "inverse_features")
+@runtime_checkable
+class HasFeatures(Protocol):
+    """A kernel that offers its feature map and the inverse."""
+
+    def features(self, X: Points) -> Points:
+        """Return the features of rows, (n, f)."""
+
+    def inverse_features(self, F: Array) -> Array:
+        """Return the rows with these features."""
 
 
 def exact(expansion: Expansion, scores: Array, anchors: Anchors) -> Array:
@@ -21,13 +28,13 @@ def exact(expansion: Expansion, scores: Array, anchors: Anchors) -> Array:
     weights of its own.
     """
     kernel = expansion.kernel
-    if not has_features(kernel):
+    if not isinstance(kernel, HasFeatures):
         raise ValueError(
             f"kernel={kernel.name!r} has no explicit feature map, so there is no exact pre-image. "
             "It exists for 'linear' and 'wavelet'; use preimage='auto' otherwise."
         )
-    features = kernel.features(expansion.points)  # type: ignore[attr-defined]
+    features = kernel.features(expansion.points)
     mapped = components(expansion, scores) @ np.asarray(expansion.coef @ features)
     if expansion.nu is not None:
         mapped += expansion.nu @ features
-    return np.asarray(kernel.inverse_features(mapped))  # type: ignore[attr-defined]
+    return np.asarray(kernel.inverse_features(mapped))

@@ -29,7 +29,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.user_given import Precomputed
 from mercer.preimage.anchors import Anchors
-from mercer.preimage.exact import exact, has_features
+from mercer.preimage.exact import HasFeatures, exact
 from mercer.preimage.gradient import gradient
 from mercer.preimage.kernel_gradients import is_smooth
 from mercer.preimage.kwok import kwok
@@ -53,7 +53,7 @@ _AUTO_ALPHA = 1e-2  # for scores with a Gaussian kernel of median width; the err
 
 def automatic_method(kernel: Kernel) -> str:
     """Return the method that "auto" means for this model."""
-    if has_features(kernel):
+    if isinstance(kernel, HasFeatures):
         return "exact"
     if isinstance(kernel, RBF):
         return "mika"

@@ -1,4 +1,4 @@
-"""The heart: rows in, verdicts and alarms out, all of it saved before anybody hears of it."""
+"""The part that takes rows and gives verdicts and alarms; all of it is saved before anybody is told."""
 
 import math
 import sqlite3
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -92,12 +92,12 @@ class Engine:
         self._replay(since)
         self._history = History(self.store.newest(), self.store.stretch)
 
-    def _tracker(self, saved: dict[str, object] | None) -> Tracker:
+    def _tracker(self, saved: dict[str, Any] | None) -> Tracker:
         k, m = self.settings.persist
         alpha = self.settings.alpha if self.judge is None else self.judge.alpha
         tracker = Tracker(k, m, alpha, self.settings.quiet_rows)
         if saved is not None:
-            tracker.restore(saved["tracker"])  # type: ignore[arg-type]
+            tracker.restore(saved["tracker"])
         else:
             newest = self.store.alarms(1)
             tracker.next_number = newest[0]["id"] + 1 if newest else 1
@@ -109,10 +109,10 @@ class Engine:
         for alarm in self.store.open_alarms():
             self.store.change_alarm(alarm["id"], "closed", {"closed": time.time()})
 
-    def _rates(self, saved: dict[str, object] | None) -> RateWatch:
+    def _rates(self, saved: dict[str, Any] | None) -> RateWatch:
         watch = RateWatch(self.tracker.alpha)
         if saved is not None:
-            watch.restore(saved["rates"])  # type: ignore[arg-type]
+            watch.restore(saved["rates"])
         return watch
 
     def _replay(self, since: int) -> None:

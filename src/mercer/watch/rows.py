@@ -289,9 +289,9 @@ class RowReader:
             time, self._time_came = cells[self.time_name], True
             if self.half_name is not None and self.half_name in cells:
                 time = self._whole_time(time, cells[self.half_name])
-        found = [cells.get(name) for name in self.columns]
+        found: list[Any] = [cells.get(name) for name in self.columns]
         try:
-            return ((time, [float(cell) for cell in found]),)  # type: ignore[arg-type]
+            return ((time, [float(cell) for cell in found]),)
         except (ValueError, TypeError, OverflowError):
             self._meet(cells)
             return ((time, self._numbers([cells.get(name) for name in self.columns])),)

@@ -1,5 +1,7 @@
 """Where learning on explicit rows starts: the principal components of a few rows, or the state after these rows."""
 
+from typing import Any
+
 import numpy as np
 
 from mercer.arrays import Array, Points
@@ -62,10 +64,9 @@ def settle(
     state.energy = (state.total + outside) / degrees * state.weight
 
 
-def restored_state(saved: dict[str, object], outside: float = 0.0) -> LinearState:
+def restored_state(saved: dict[str, Any], outside: float = 0.0) -> LinearState:
     """Return the state that a file holds; files of earlier versions lack the energy, and hold `outside` apart."""
-    guard: dict[str, float] = saved["guard"]  # type: ignore[assignment]
-    state = LinearState(**{**saved, "guard": Guard(**guard)})  # type: ignore[arg-type]
+    state = LinearState(**{**saved, "guard": Guard(**saved["guard"])})
     if "energy" not in saved:
         state.second_moment = state.moment / max(state.weight, 1.0)  # was that of the outputs
         state.energy = (state.total + outside) / max(state.n - 1, 1) * state.weight
