@@ -10,7 +10,8 @@ from mercer.kernels.distance import RBF
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.hebbian import blocks as hebbian
 from mercer.solvers.hebbian import visits as visits_module
-from mercer.solvers.hebbian.blocks import DivergedError, run_pass, start_state
+from mercer.solvers.hebbian.blocks import run_pass, start_state
+from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.visits import VisitTiles
 from textbook import hebbian as naive
 

@@ -11,7 +11,7 @@ from mercer.engine.gains import ConstantGain, EigenvalueGain, MetaGain, TimeGain
 from mercer.engine.oja_direct import normalised_rows
 from mercer.engine.principal_axes import principal_axes
 from mercer.engine.row_blocks import DenseRows, SparseRows, less_mean, less_running_mean
-from mercer.solvers.hebbian.blocks import DivergedError
+from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.linear_blocks import learn, orthonormal_frame, start_state
 from mercer.solvers.hebbian.linear_passes import certify, count_rows, run_passes
 from mercer.solvers.hebbian.linear_start import restored_state

@@ -27,8 +27,9 @@ from mercer.estimators.validation import (
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import SELECTIONS
 from mercer.solvers.exact.fit import make_operator
-from mercer.solvers.hebbian.blocks import Guard, KhaState, start_state
+from mercer.solvers.hebbian.blocks import KhaState, start_state
 from mercer.solvers.hebbian.gain_choice import GAINS, GainRule, random_rows, spread, whitened
+from mercer.solvers.hebbian.guard import Guard
 from mercer.solvers.hebbian.kernel_passes import PassOptions, expand, renew_products, residual, run_passes
 from mercer.solvers.hebbian.landmark_run import LandmarkRun
 from mercer.solvers.hebbian.visits import VisitTiles

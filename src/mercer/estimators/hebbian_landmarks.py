@@ -17,8 +17,8 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
 from mercer.kernels.landmarks import select_landmarks
-from mercer.solvers.hebbian.blocks import DivergedError
 from mercer.solvers.hebbian.gain_choice import GainRule
+from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.landmark_run import LandmarkRun, covariance_size, given_start, random_start, warm_start
 from mercer.solvers.hebbian.linear_blocks import start_state
 from mercer.solvers.hebbian.linear_passes import Outcome

@@ -15,7 +15,7 @@ from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_waiting import refuse_generator
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
-from mercer.solvers.hebbian.blocks import DivergedError
+from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
 from mercer.solvers.hebbian.linear_start import principal_weights, restored_state, start_from_rows

@@ -8,33 +8,10 @@ import numpy as np
 from mercer.arrays import Array, IntArray
 from mercer.engine.gains import Gain, MetaGain, estimated_eigenvalues
 from mercer.engine.hebb import gha_block, smd_block
+from mercer.solvers.hebbian.guard import Guard
 from mercer.solvers.hebbian.visits import Strip, VisitTiles
 
-_MAX_HALVINGS = 60
 _GROUP = 512  # visits between two readings of kernel tiles
-
-
-class DivergedError(ArithmeticError):
-    """A block diverges even with the smallest gain that the guard tries."""
-
-
-@dataclass
-class Guard:
-    """Halves the gain scale when a block diverges, and doubles it, up to one, when a block does not."""
-
-    scale: float = 1.0
-    halvings: int = 0
-
-    def fail(self) -> None:
-        """Halve the scale after a block that diverged."""
-        self.scale *= 0.5
-        self.halvings += 1
-        if self.scale < 2.0**-_MAX_HALVINGS:
-            raise DivergedError
-
-    def succeed(self) -> None:
-        """Double the scale, up to one, after a block that did not diverge."""
-        self.scale = min(1.0, 2.0 * self.scale)
 
 
 @dataclass
@@ -139,15 +116,17 @@ class _Pass:
 
     def _recursion(self, H: Array, own: Array) -> Array:
         """Run the compiled steps, with smaller gains where they diverge."""
-        state, b = self.state, len(H)
-        factor = self.gain.factor(state.t + 1.0 + np.arange(b), self.length)
-        while True:
+        b = len(H)
+        factor = self.gain.factor(self.state.t + 1.0 + np.arange(b), self.length)
+
+        def block(scale: float) -> Array | None:
             Z, Y = np.eye(len(self.P), H.shape[1]), np.empty((b, len(self.base)))
-            if self._steps(H, own, factor * state.guard.scale, Z, Y) == b and np.isfinite(Z).all():
-                state.t += b
-                state.guard.succeed()
-                return Z
-            state.guard.fail()
+            done = self._steps(H, own, factor * scale, Z, Y)
+            return Z if done == b and np.isfinite(Z).all() else None
+
+        Z = self.state.guard.tried(block)
+        self.state.t += b
+        return Z
 
     def _steps(self, H: Array, own: Array, factor: Array, Z: Array, Y: Array) -> int:
         state, gain = self.state, self.gain

@@ -15,7 +15,8 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.exact.eigen import EigenOptions, solve
-from mercer.solvers.hebbian.blocks import DivergedError, KhaState, run_pass
+from mercer.solvers.hebbian.blocks import KhaState, run_pass
+from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.visits import VisitTiles
 
 _DEPENDENT = 1e-10  # share of the largest eigenvalue of the cosines between rows; rows below it depend on others

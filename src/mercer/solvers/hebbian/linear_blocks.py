@@ -15,7 +15,7 @@ from mercer.engine.hebb import gha_block, oja_block, smd_block
 from mercer.engine.oja_direct import gha_rows, normalised_rows, oja_rows
 from mercer.engine.row_blocks import Rows, less_mean, less_running_mean
 from mercer.kernels.tiles import TILE_BYTES, one_blas_thread
-from mercer.solvers.hebbian.blocks import DivergedError, Guard
+from mercer.solvers.hebbian.guard import Guard
 
 _BLOCKS: dict[str, Callable[..., int]] = {"gha": gha_block, "oja": oja_block}
 _SINGLE_STEPS: dict[str, Callable[..., int]] = {"gha": gha_rows, "oja": oja_rows, "normalised": normalised_rows}
@@ -181,7 +181,7 @@ class _Run:
         frame = state.frame
         if not self.counted and (frame is None or state.t % _FRAME_STEPS == 0):
             frame = orthonormal_frame(state.W)
-        Y = self._guarded(rows, base, factor)
+        Y = state.guard.tried(lambda scale: self._attempt(rows, base, factor * scale))
         state.squares = state.squares + (Y * Y).sum(axis=0)
         state.t += len(Y)
         if frame is None or self.counted:
@@ -218,22 +218,8 @@ class _Run:
         highest = np.divide(1.0, top, out=np.full_like(top, np.inf), where=top > 0)
         return np.asarray(np.minimum(relative, highest))
 
-    def _guarded(self, rows: Rows, base: Array, factor: Array) -> Array:
-        """Run the compiled steps, with smaller gains where they diverge; return the outputs, (b, r)."""
-        guard, scale = self.state.guard, self.state.guard.scale
-        while True:
-            Y = self._attempt(rows, base, factor * guard.scale)
-            if Y is not None:
-                guard.succeed()
-                return Y
-            try:
-                guard.fail()
-            except DivergedError:
-                guard.scale = scale  # these rows cannot be learned; the next ones perhaps can
-                raise
-
     def _attempt(self, rows: Rows, base: Array, factor: Array) -> Array | None:
-        """Run the steps and store the weights; return the outputs, or None and leave the state, if they diverge."""
+        """Run the steps and store the weights; return the outputs, (b, r), or None, and no change, if they diverge."""
         Y = np.empty((len(factor), len(base)))
         if self.clip is not None or self.rule == "normalised":
             W, bound = self.state.W.copy(), np.inf if self.clip is None else float(self.clip)

@@ -14,7 +14,7 @@ from mercer.events import SILENT, Channel
 from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
 from mercer.kernels.tiles import one_blas_thread, row_slices
-from mercer.solvers.hebbian.blocks import DivergedError
+from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, learn
 
 _ROUNDING = 1e-10  # share of the total; smaller variances are too near to rounding for a relative accuracy

@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import Array, Points
 from mercer.engine.gains import Gain
 from mercer.engine.row_blocks import DenseRows, Rows, less_mean
-from mercer.solvers.hebbian.blocks import Guard
+from mercer.solvers.hebbian.guard import Guard
 from mercer.solvers.hebbian.linear_blocks import LinearState, start_state
 from mercer.solvers.hebbian.linear_passes import mean_row
 
