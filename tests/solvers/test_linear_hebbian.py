@@ -12,7 +12,7 @@ from mercer.engine.oja_direct import normalised_rows
 from mercer.engine.principal_axes import principal_axes
 from mercer.engine.row_blocks import DenseRows, SparseRows, less_mean, less_running_mean
 from mercer.solvers.hebbian.guard import DivergedError
-from mercer.solvers.hebbian.linear_blocks import learn, orthonormal_frame, start_state
+from mercer.solvers.hebbian.linear_blocks import StepOptions, learn, orthonormal_frame, start_state
 from mercer.solvers.hebbian.linear_passes import certify, count_rows, run_passes
 from mercer.solvers.hebbian.linear_start import restored_state
 from textbook import hebbian as naive
@@ -38,7 +38,7 @@ def sparse(rng, n=150, p=8):
 def run(X, W, gain, cut="one chunk", **options):
     state = start_state(W, gain)
     for rows in _split(X, CUTS[cut]):
-        learn(state, rows, gain, **options)
+        learn(state, rows, gain, StepOptions(**options))
     return state
 
 
@@ -150,8 +150,8 @@ def test_the_variation_counts_rows_as_the_second_moment_does(X, W):
     norms = ((X[1:] - np.cumsum(X, axis=0)[1:] / t[:, None]) ** 2).sum(axis=1)
     assert state.variation == pytest.approx((norms * t**2 * t / (t - 1)).sum() / (t**2).sum())
     outside = start_state(W, TimeGain(0.02))
-    learn(outside, X[:50], TimeGain(0.02), length=100, outside=np.ones(50))
-    learn(outside, X[50:], TimeGain(0.02), length=100, outside=np.ones(100))
+    learn(outside, X[:50], TimeGain(0.02), StepOptions(length=100), outside=np.ones(50))
+    learn(outside, X[50:], TimeGain(0.02), StepOptions(length=100), outside=np.ones(100))
     assert_allclose(outside.W, state.W, atol=1e-12)
     assert outside.variation - state.variation == pytest.approx((t**2 * t / (t - 1)).sum() / (t**2).sum())
 
@@ -215,7 +215,7 @@ def test_further_passes_leave_mean_and_total_alone(X, W):
     count_rows(state, X, center=True)
     close(state.mean, X.mean(axis=0))
     before = state.n, state.total
-    learn(state, X, TimeGain(0.01), length=150, counted=True)
+    learn(state, X, TimeGain(0.01), StepOptions(length=150), counted=True)
     assert (state.n, state.total) == before == (150, pytest.approx(((X - X.mean(axis=0)) ** 2).sum(), rel=1e-12))
     close(state.W, naive.linear(X - X.mean(axis=0), W, "gha", "t", 0.01, 150, False)[0])
 
@@ -230,15 +230,15 @@ def test_divergence_is_caught_and_the_gain_lowered(X, W):
 @pytest.mark.parametrize("options", [{}, {"rule": "oja"}, {"rule": "normalised"}, {"clip": 0.5}])
 def test_what_no_gain_can_save_leaves_the_last_good_weights(X, W, options):
     state = start_state(W, ConstantGain(0.1))
-    learn(state, X[:20], ConstantGain(0.1), **options)
+    learn(state, X[:20], ConstantGain(0.1), StepOptions(**options))
     kept = state.W.copy(), state.mean.copy(), state.n, state.total, state.guard.scale
     hopeless = X.copy()
     hopeless[3] = 1e200
     with pytest.raises(DivergedError):
-        learn(state, hopeless, ConstantGain(0.1), **options)
+        learn(state, hopeless, ConstantGain(0.1), StepOptions(**options))
     for now, before in zip((state.W, state.mean, state.n, state.total, state.guard.scale), kept, strict=True):
         assert np.array_equal(now, before)
-    learn(state, X, ConstantGain(0.1), **options)
+    learn(state, X, ConstantGain(0.1), StepOptions(**options))
     assert np.isfinite(state.W).all()
 
 
@@ -292,11 +292,11 @@ def test_the_certificate_is_the_residual_of_the_eigenvalue_equation(X, rng):
 
 
 def test_passes_stop_at_the_tolerance_and_never_for_zero(X, W):
-    options = {"rng": None, "center": True, "length": 500, "adaptive": True}
-    early = run_passes(start_state(W, EigenvalueGain(0.1)), X, EigenvalueGain(0.1), max_iter=300, tol=0.05, **options)
+    gain, options = EigenvalueGain(0.1), StepOptions(length=500, adaptive=True)
+    early = run_passes(start_state(W, gain), X, gain, options, max_iter=300, tol=0.05, rng=None)
     assert early.passes < 300
     assert early.residual <= 0.05
-    late = run_passes(start_state(W, EigenvalueGain(0.1)), X, EigenvalueGain(0.1), max_iter=40, tol=0.0, **options)
+    late = run_passes(start_state(W, gain), X, gain, options, max_iter=40, tol=0.0, rng=None)
     assert late.passes == 40
 
 

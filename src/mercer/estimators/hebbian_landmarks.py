@@ -20,7 +20,7 @@ from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.hebbian.gain_choice import GainRule
 from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.landmark_run import LandmarkRun, covariance_size, given_start, random_start, warm_start
-from mercer.solvers.hebbian.linear_blocks import start_state
+from mercer.solvers.hebbian.linear_blocks import StepOptions, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome
 from mercer.solvers.hebbian.linear_start import restored_state
 
@@ -108,6 +108,9 @@ class LandmarkLearning:
         """Return the gain with "auto" values as they were found at the start."""
         return options.gain.gain(self.size, self.length)
 
+    def _steps(self, options: LandmarkOptions) -> StepOptions:
+        return StepOptions(block_size=options.block_size, length=self.length, center=options.center)
+
     def _first_gain(self, space: LandmarkMap, X: Points, length: int, options: LandmarkOptions) -> Gain:
         rows = X[:_SAMPLE] if n_rows(X) > MOST_COMPONENTS else space.points
         self.length = length
@@ -138,11 +141,10 @@ class LandmarkLearning:
         outcome = self.run.passes(
             X,
             gain,
+            self._steps(options),
             max_iter=max_iter,
             tol=tol,
             rng=rng if shuffle else None,
-            center=options.center,
-            block_size=options.block_size,
             channel=Channel((*channel.observers, record)),
         )
         residuals = np.array([np.nan if e.residual is None else e.residual for e in record.events])
@@ -181,7 +183,7 @@ class LandmarkLearning:
         run, halvings, diverged = self.run.copy(), self.run.state.guard.halvings, False
         gain = self.gain(options)
         try:
-            run.stream(X, gain, length=self.length, center=options.center, block_size=options.block_size)
+            run.stream(X, gain, self._steps(options))
         except DivergedError:
             diverged = True
         self.run = run

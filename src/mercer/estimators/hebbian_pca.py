@@ -16,7 +16,7 @@ from mercer.estimators.hebbian_waiting import refuse_generator
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian.guard import DivergedError
-from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
+from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
 from mercer.solvers.hebbian.linear_start import principal_weights, restored_state, start_from_rows
 
@@ -271,11 +271,11 @@ class HebbianPCA(KernelDecomposition):
             self._state,
             X,
             self._gain,
+            self._options,
             max_iter=self.max_iter,
             tol=self.tol,
             rng=rng if self.shuffle else None,
             channel=self._channel(),
-            **self._options,
         )
         self.n_iter_ = outcome.passes
         self._freeze()
@@ -320,7 +320,7 @@ class HebbianPCA(KernelDecomposition):
             X = self._open_stream(X, generator(self.random_state), first)
         self._state, halvings = self._state.copy(), self._state.guard.halvings
         try:
-            learn(self._state, X, self._gain, **self._options)
+            learn(self._state, X, self._gain, self._options)
         except DivergedError:
             self._warn_diverged()
         else:
@@ -397,15 +397,9 @@ class HebbianPCA(KernelDecomposition):
         return _RELATIVE_GAIN[self.gain] * shrink
 
     @property
-    def _options(self) -> dict[str, Any]:
-        return {
-            "rule": "normalised" if self.normalize else self.rule,
-            "block_size": self.block_size,
-            "length": self.length_,
-            "center": self.center,
-            "adaptive": self.eta0 == "auto",
-            "clip": self.clip,
-        }
+    def _options(self) -> StepOptions:
+        rule = "normalised" if self.normalize else self.rule
+        return StepOptions(rule, self.block_size, self.length_, self.center, self.eta0 == "auto", self.clip)
 
     # -- the model -----------------------------------------------------------------------------------------------
 

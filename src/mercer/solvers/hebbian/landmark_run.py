@@ -12,7 +12,7 @@ from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.tiles import row_slices
-from mercer.solvers.hebbian.linear_blocks import LinearState, learn, start_state
+from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, presented, run_passes
 from mercer.solvers.hebbian.linear_start import settle
 
@@ -28,23 +28,21 @@ class LandmarkRun:
         """Return a copy that can learn without changing this run."""
         return replace(self, state=self.state.copy())
 
-    def stream(self, X: Points, gain: Gain, *, length: int, center: bool, block_size: int) -> None:
+    def stream(self, X: Points, gain: Gain, options: StepOptions) -> None:
         """Learn from each row once, in order."""
         for rows in row_slices(n_rows(X), 8 * self.space.rank):
             F = self.space.features(X[rows])
-            missing = self.space.missing(X[rows], F)
-            learn(self.state, F, gain, length=length, center=center, block_size=block_size, outside=missing)
+            learn(self.state, F, gain, options, outside=self.space.missing(X[rows], F))
 
     def passes(
         self,
         X: Points,
         gain: Gain,
+        options: StepOptions,
         *,
         max_iter: int,
         tol: float,
         rng: np.random.RandomState | None,
-        center: bool,
-        block_size: int,
         channel: Channel = SILENT,
     ) -> Outcome:
         """Learn in passes over a fixed set."""
@@ -54,17 +52,7 @@ class LandmarkRun:
             for part in row_slices(n_rows(X), 8 * self.space.rank)
         )
         return run_passes(
-            self.state,
-            rows,
-            gain,
-            max_iter=max_iter,
-            tol=tol,
-            rng=rng,
-            center=center,
-            channel=channel,
-            block_size=block_size,
-            length=n_rows(X),
-            outside=missing,
+            self.state, rows, gain, options, max_iter=max_iter, tol=tol, rng=rng, channel=channel, outside=missing
         )
 
     def saved(self) -> dict[str, object]:

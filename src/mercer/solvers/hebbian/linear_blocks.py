@@ -115,43 +115,53 @@ def _fit_to(state: LinearState, gain: Gain) -> None:
         state.B, state.rho = np.zeros_like(state.W), np.ones(len(state.W))
 
 
+@dataclass(frozen=True)
+class StepOptions:
+    """How steps are taken.
+
+    rule: "gha" [guenter2006, eq. 2], "oja" (the subspace rule), or "normalised": Hebb's rule with explicit
+    normalisation [lecture_notes]. `clip` limits each weight after each step. Meta-descent is for "gha" only.
+    block_size: steps that are computed together, at most.
+    length: l of the gain; the part of it that follows eigenvalues is evaluated every `length` steps.
+    center: subtract from each row the mean of all rows so far and itself, before its step.
+    adaptive: gains are divided by the mean of |x|^2 so far, and none exceeds 1 / |x|^2 of its row. A row x multiplies
+    weights along itself by 1 + gain |x|^2, so a gain then has the same effect for data of any scale. lambda_i are then
+    at least a hundredth of the largest one, since all components share one limit.
+    """
+
+    rule: str = "gha"
+    block_size: int = 64
+    length: int = 1000
+    center: bool = True
+    adaptive: bool = False
+    clip: float | None = None
+
+
 def learn(
     state: LinearState,
     rows: Points,  # (n, p), dense or CSR
     gain: Gain,
+    options: StepOptions,
     *,
-    rule: str = "gha",
-    block_size: int = 64,
-    length: int = 1000,
-    center: bool = True,
     counted: bool = False,
-    adaptive: bool = False,
-    clip: float | None = None,
     outside: Array | None = None,
 ) -> None:
     """Take one step per row, changing the state.
 
-    rule: "gha" [guenter2006, eq. 2], "oja" (the subspace rule), or "normalised": Hebb's rule with explicit
-    normalisation [lecture_notes]. `clip` limits each weight after each step. Meta-descent is for "gha" only.
-    length: l of the gain; the part of it that follows eigenvalues is evaluated every `length` steps.
-    center: subtract from each row the mean of all rows so far and itself, before its step.
     counted: the rows are in state.n, mean and total already, which stay: for further passes over a fixed set. Moment
     and energy stay as well.
-    adaptive: gains are divided by the mean of |x|^2 so far, and none exceeds 1 / |x|^2 of its row. A row x multiplies
-    weights along itself by 1 + gain |x|^2, so a gain then has the same effect for data of any scale. lambda_i are then
-    at least a hundredth of the largest one, since all components share one limit.
     outside: (n,), squared lengths of what the rows stand for and the features lack; they count in `state.energy` only.
     """
     _fit_to(state, gain)
-    run = _Run(state, gain, rule, length, center, counted, adaptive, clip)
+    run = _Run(state, gain, options, counted)
     fits = max(1, TILE_BYTES // (8 * state.W.shape[1]))
     start, stop = 0, n_rows(rows)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):  # a block that overflows is undone
         while start < stop:
-            left = length - state.t % length  # a block does not cross the end of a pass
+            left = options.length - state.t % options.length  # a block does not cross the end of a pass
             if not counted:
                 left = min(left, _FRAME_STEPS - state.t % _FRAME_STEPS)  # and not a change of the frame
-            size = min(block_size, fits, left, stop - start)
+            size = min(options.block_size, fits, left, stop - start)
             run.block(rows[start : start + size], 0.0 if outside is None else outside[start : start + size])
             start += size
 
@@ -162,17 +172,13 @@ class _Run:
 
     state: LinearState
     gain: Gain
-    rule: str
-    length: int
-    center: bool
+    options: StepOptions
     counted: bool
-    adaptive: bool
-    clip: float | None
 
     def block(self, X: Points, outside: Array | float) -> None:
         """Run the steps of one block."""
         state = self.state
-        if state.t % self.length == 0:
+        if state.t % self.options.length == 0:
             state.lam = state.eigenvalues
         base = self._base()
         rows, mean, counts, totals = self._less_mean(X)
@@ -194,14 +200,14 @@ class _Run:
 
     def _base(self) -> Array:
         lam = self.state.lam
-        return self.gain.base(np.maximum(lam, _SPREAD * lam.max()) if self.adaptive else lam)
+        return self.gain.base(np.maximum(lam, _SPREAD * lam.max()) if self.options.adaptive else lam)
 
     def _less_mean(self, X: Points) -> tuple[Rows, Array, Array, Array]:
         """Return the rows that are learned, and the mean after them, n and total after each of them."""
         state, b = self.state, n_rows(X)
         if self.counted:
             return less_mean(X, state.mean), state.mean, np.full(b, float(state.n)), np.full(b, state.total)
-        if not self.center:
+        if not self.options.center:
             rows = less_mean(X, state.mean)
             return rows, state.mean, state.n + 1.0 + np.arange(b), state.total + np.cumsum(rows.norms)
         centred = less_running_mean(X, state.mean, state.n)
@@ -209,10 +215,10 @@ class _Run:
         return centred.rows, centred.mean, centred.counts, state.total + np.cumsum(added)
 
     def _factor(self, t: Array, norms: Array, base: Array, totals: Array, counts: Array) -> Array:
-        factor = self.gain.factor(t, self.length)
-        if not self.adaptive:
+        factor = self.gain.factor(t, self.options.length)
+        if not self.options.adaptive:
             return factor
-        degrees = np.maximum(counts - self.center, 1.0)
+        degrees = np.maximum(counts - self.options.center, 1.0)
         relative = factor * np.divide(degrees, totals, out=np.zeros_like(totals), where=totals > 0)
         top = norms * base.max()
         highest = np.divide(1.0, top, out=np.full_like(top, np.inf), where=top > 0)
@@ -220,10 +226,10 @@ class _Run:
 
     def _attempt(self, rows: Rows, base: Array, factor: Array) -> Array | None:
         """Run the steps and store the weights; return the outputs, (b, r), or None, and no change, if they diverge."""
-        Y = np.empty((len(factor), len(base)))
-        if self.clip is not None or self.rule == "normalised":
-            W, bound = self.state.W.copy(), np.inf if self.clip is None else float(self.clip)
-            done = _SINGLE_STEPS[self.rule](np.ascontiguousarray(rows.dense()), base, factor, bound, W, Y)
+        Y, rule, clip = np.empty((len(factor), len(base))), self.options.rule, self.options.clip
+        if clip is not None or rule == "normalised":
+            W, bound = self.state.W.copy(), np.inf if clip is None else float(clip)
+            done = _SINGLE_STEPS[rule](np.ascontiguousarray(rows.dense()), base, factor, bound, W, Y)
             return self._store(done, W, Y)
         S = self.state.W if self.state.B is None else np.vstack([self.state.W, self.state.B])
         H = np.hstack([rows.against(S), rows.gram])
@@ -236,7 +242,7 @@ class _Run:
     def _steps(self, H: Array, rows: Rows, base: Array, factor: Array, rho: Array | None, Z: Array, Y: Array) -> int:
         state, gain = self.state, self.gain
         if rho is None or state.B is None or not isinstance(gain, MetaGain):
-            return int(_BLOCKS[self.rule](H, base, factor, Z, Y))
+            return int(_BLOCKS[self.options.rule](H, base, factor, Z, Y))
         aa, ab = state.W @ state.W.T, state.W @ state.B.T
         return int(smd_block(H, rows.norms, base, factor, gain.rate, gain.decay, gain.lowest, rho, aa, ab, Z, Y))
 
@@ -252,7 +258,7 @@ class _Run:
     def _record(self, Z: Array, norms: Array, t: Array, counts: Array) -> None:
         """Add rows to the running moments; the first row of a stream equals the mean and adds nothing."""
         state = self.state
-        freedom = _freedom(counts) if self.center else np.ones(len(t))
+        freedom = _freedom(counts) if self.options.center else np.ones(len(t))
         weights = t**_AGE * (freedom > 0)
         state.moment = state.moment + (Z * (weights * freedom)[:, None]).T @ Z
         state.energy += float((weights * freedom) @ norms)

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, IntArray, Points, n_rows
 from mercer.engine.gains import Gain
 from mercer.engine.principal_axes import principal_axes
 from mercer.engine.row_blocks import Rows, less_mean
@@ -15,7 +14,7 @@ from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
 from mercer.kernels.tiles import one_blas_thread, row_slices
 from mercer.solvers.hebbian.guard import DivergedError
-from mercer.solvers.hebbian.linear_blocks import LinearState, learn
+from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn
 
 _ROUNDING = 1e-10  # share of the total; smaller variances are too near to rounding for a relative accuracy
 
@@ -69,27 +68,26 @@ def run_passes(
     state: LinearState,
     X: Points,
     gain: Gain,
+    options: StepOptions,
     *,
     max_iter: int,
     tol: float,
-    rng: Any,  # None: rows in their order
-    center: bool,
+    rng: np.random.RandomState | None,  # None: rows in their order
     channel: Channel = SILENT,
     outside: float = 0.0,  # sum of the squared lengths that the features lack
-    **options: Any,
 ) -> Outcome:
     """Learn in passes until the residual is at most tol > 0, or a block diverges for any gain.
 
-    Then the state's second moment and variation are those of all rows, with the weights as they are. `options` are
-    those of `learn`.
+    Then the state's second moment and variation are those of all rows, with the weights as they are.
     """
+    center = options.center
     with one_blas_thread():  # the products are small, and idle BLAS threads would use processor time
         count_rows(state, X, center)
         done, found, diverged = 0, None, False
         while done < max_iter and not diverged and not (found is not None and found.residual <= tol):
             try:
                 for rows in _in_order(X, None if rng is None else rng.permutation(n_rows(X))):
-                    learn(state, rows, gain, center=center, counted=True, **options)
+                    learn(state, rows, gain, options, counted=True)
             except DivergedError:
                 diverged = True
             done += 1
@@ -150,7 +148,7 @@ def _blocks(X: Points, mean: Array) -> Iterator[Rows]:
         yield less_mean(X[rows], mean)
 
 
-def _in_order(X: Points, order: Any) -> Iterator[Points]:
+def _in_order(X: Points, order: IntArray | None) -> Iterator[Points]:
     if order is None:
         yield X
         return
