@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA, RobustKernelPCA, plots
 from mercer.cli import methods
-from mercer.engine.psi import PSI_NAMES, Psi, auto_scale
+from mercer.engine.psi import PSI_NAMES, Psi, PsiRule, auto_scale
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.tiles import SymmetricTiles
@@ -18,7 +18,7 @@ from mercer.metrics import subspace_distance
 from mercer.solvers.robust.batch import fit_robust
 from mercer.solvers.robust.space import FeatureRows, KernelRows, weighted_subspace
 from mercer.solvers.robust.start import (
-    concentrate,
+    concentrated,
     fit_from_start,
     geometric_median,
     outlyingness,
@@ -140,7 +140,7 @@ def test_features_and_kernel_values_give_the_same(rng, psi, center):
     spaces = kernel_rows(Linear(), C, center), FeatureRows(C, center=center)
     z = [robust_residuals(space, 2) for space in spaces]
     assert_allclose(z[0], z[1], rtol=1e-6, atol=1e-8)
-    first, second = (fit_robust(space, 2, z[0], psi, tol=0, max_iter=8) for space in spaces)
+    first, second = (fit_robust(space, 2, z[0], PsiRule(psi), tol=0, max_iter=8) for space in spaces)
     assert_allclose(first.weights, second.weights, atol=1e-8)
     assert_allclose(first.subspace.values, second.subspace.values, rtol=1e-9)
     assert_allclose(np.abs(first.subspace.basis @ C), np.abs(second.subspace.basis), atol=1e-8)
@@ -258,9 +258,9 @@ def test_rows_far_out_stand_out_and_concentration_leaves_them(rng):
     lengths = np.sqrt(space.distances(np.full(space.n, 1 / space.n)))
     far = outlyingness(space, lengths, np.random.default_rng(0))
     assert set(np.argsort(far)[-60:]) == set(bad)
-    z = concentrate(space, far, 2)
+    z = concentrated(space, far, 2)[0].z
     assert set(np.argsort(z)[-60:]) == set(bad)
-    again = concentrate(space, z, 2)
+    again = concentrated(space, z, 2)[0].z
     assert np.sort(again)[:101].sum() <= np.sort(z)[:101].sum() * (1 + 1e-12)
 
 
@@ -300,7 +300,7 @@ def test_scale_where_most_residuals_are_equal():
 @every_psi
 def test_explicit_rows_give_what_the_kernel_matrix_gives(rng, psi):
     _, C, bad = with_outliers(rng, 0.2, 60)
-    found = fit_from_start(FeatureRows(C), 2, psi, "auto", "auto")
+    found = fit_from_start(FeatureRows(C), 2, PsiRule(psi))
     W = found.subspace.basis
     assert_allclose(W @ W.T, np.eye(2), atol=1e-12)
     assert found.z.shape == found.weights.shape == (60,)
@@ -315,7 +315,7 @@ def test_explicit_rows_give_what_the_kernel_matrix_gives(rng, psi):
 
 def test_components_of_explicit_rows_beyond_the_rank_are_zero(rng):
     F = np.outer(rng.standard_normal(20), [1.0, 2, 3, 4, 5])
-    found = fit_from_start(FeatureRows(F), 3, "logistic", "auto", "auto").subspace
+    found = fit_from_start(FeatureRows(F), 3, PsiRule("logistic")).subspace
     assert_allclose(found.values[1:], 0)
     assert_allclose(found.basis @ found.basis.T, np.diag([1.0, 0.0, 0.0]), atol=1e-12)
 
@@ -323,7 +323,7 @@ def test_components_of_explicit_rows_beyond_the_rank_are_zero(rng):
 def test_what_landmarks_miss_counts_as_residual(rng):
     F, missing = rng.standard_normal((30, 4)), np.zeros(30)
     missing[3] = 50.0
-    found = fit_from_start(FeatureRows(F, missing), 2, "logistic", "auto", "auto")
+    found = fit_from_start(FeatureRows(F, missing), 2, PsiRule("logistic"))
     assert found.z[3] >= 25
     assert found.weights[3] < 1e-6
 

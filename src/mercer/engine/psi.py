@@ -31,9 +31,8 @@ _LARGEST = 709.0  # exp of this does not overflow
 _LOG2 = 0.6931471805599453
 _LIMITS = {"tukey": 4.0}  # xi in deviations above the median: the biweight has fallen to zero there
 _LIMIT = 3.0
-_SLOPES = {
-    "exp": 0.5
-}  # beta times a deviation, (xi - median) / c; e^(-beta z) is steep everywhere, and must not favour the small z
+# beta times a deviation, (xi - median) / c; e^(-beta z) is steep everywhere, and must not favour the small z
+_SLOPES = {"exp": 0.5}
 _SLOPE = 4.0
 
 Scale = Callable[[Array, str, float], tuple[float, float]]  # residuals, name and size of rounding -> beta and xi
@@ -165,13 +164,21 @@ def _median_and_deviation(values: Array) -> tuple[float, float]:
     return middle, float(np.median(np.abs(values - middle)))
 
 
-def choose_psi(name: str, beta: float | str, xi: float | str, z: Array, floor: float, scale: Scale = auto_scale) -> Psi:
-    """Return Psi with "auto" replaced by what the residuals say."""
-    if name == "none":
-        return Psi()
-    found = scale(z, name, floor)
-    chosen = (a if isinstance(b, str) else float(b) for a, b in zip(found, (beta, xi), strict=True))
-    return Psi(name, *chosen)
+@dataclass(frozen=True)
+class PsiRule:
+    """One of `PSI_NAMES` whose "auto" parameters are still to be taken from residuals."""
+
+    name: str
+    beta: float | str = "auto"
+    xi: float | str = "auto"
+
+    def psi(self, z: Array, floor: float, scale: Scale = auto_scale) -> Psi:
+        """Return Psi with "auto" replaced by what the residuals say; floor is the size of rounding."""
+        if self.name == "none":
+            return Psi()
+        found = scale(z, self.name, floor)
+        chosen = (a if isinstance(b, str) else float(b) for a, b in zip(found, (self.beta, self.xi), strict=True))
+        return Psi(self.name, *chosen)
 
 
 def row_weights(psi: Psi, z: Array) -> Array:

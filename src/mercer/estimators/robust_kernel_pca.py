@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, is_sparse, n_rows
-from mercer.engine.psi import PSI_NAMES
+from mercer.engine.psi import PSI_NAMES, PsiRule
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.learning_warnings import slow_fit, warn_far_from_origin, warn_of_outliers
@@ -297,7 +297,7 @@ class RobustKernelPCA(KernelDecomposition):
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
         may_need_float64 = all_rows and X.dtype == np.float32
-        if may_need_float64 and not resolved_by_plain(space, r, self.psi, self.beta, self.xi):
+        if may_need_float64 and not resolved_by_plain(space, r, self._rule):
             space, may_need_float64 = self._all_rows(kernel, X, np.float64), False
         fit = self._solve(space, r, given)
         if may_need_float64 and not resolved(space, fit.psi):
@@ -311,8 +311,8 @@ class RobustKernelPCA(KernelDecomposition):
     def _solve(self, space: RowSpace, r: int, given: Array | None) -> RobustFit:
         settings: dict[str, Any] = {"max_iter": self.max_iter, "tol": float(self.tol), "channel": self._channel()}
         if given is None:
-            return fit_from_start(space, r, self.psi, self.beta, self.xi, **settings)
-        return fit_robust(space, r, space.span(given), self.psi, self.beta, self.xi, **settings)
+            return fit_from_start(space, r, self._rule, **settings)
+        return fit_robust(space, r, space.span(given), self._rule, **settings)
 
     def _keep(self, fit: RobustFit, space: RowSpace) -> None:
         self.expansion_ = space.expansion(fit.subspace)
@@ -348,6 +348,10 @@ class RobustKernelPCA(KernelDecomposition):
         return FeatureRows(F, np.concatenate(missing), self.center, points)
 
     # -- what was asked for --------------------------------------------------------------------------------------
+
+    @property
+    def _rule(self) -> PsiRule:
+        return PsiRule(self.psi, self.beta, self.xi)
 
     def _count(self, n: int) -> int:
         return component_count(self.n_components, n)

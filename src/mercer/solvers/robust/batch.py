@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.engine.psi import Psi, auto_scale, choose_psi, row_weights, strict_scale
+from mercer.engine.psi import Psi, PsiRule, auto_scale, row_weights, strict_scale
 from mercer.events import SILENT, Channel
 from mercer.solvers.robust.space import RowSpace, Subspace, as_if_left_out, weighted_subspace
 
@@ -37,9 +37,7 @@ def fit_robust(
     space: RowSpace,
     r: int,
     start: Array,  # (n,), z for the first weights
-    name: str,
-    beta: float | str = "auto",
-    xi: float | str = "auto",
+    rule: PsiRule,
     *,
     max_iter: int = 100,
     tol: float = 1e-4,
@@ -50,9 +48,9 @@ def fit_robust(
 
     `strict` leaves out more rows: "auto" parameters are then those of `strict_scale`, by residuals of the fit itself.
     """
-    if name == "none":
+    if rule.name == "none":
         return plain_fit(space, r)
-    psi, found, used = _settle(space, r, start, (name, beta, xi), max_iter - 1, strict)
+    psi, found, used = _settle(space, r, start, rule, max_iter - 1, strict)
     z = start if found is None else found.z
     objective, weights, change = [_objective(psi, z)], row_weights(psi, z), np.inf
     while used < max_iter:
@@ -75,13 +73,13 @@ def resolved(space: RowSpace, psi: Psi) -> bool:
     return psi.steepest * space.noise <= _STEADY
 
 
-def resolved_by_plain(space: RowSpace, r: int, name: str, beta: float | str, xi: float | str) -> bool:
+def resolved_by_plain(space: RowSpace, r: int, rule: PsiRule) -> bool:
     """Predict `resolved` from the residuals of plain kernel PCA: one eigenproblem instead of those of the fit."""
-    return name == "none" or resolved(space, choose_psi(name, beta, xi, plain_fit(space, r).z, space.noise))
+    return rule.name == "none" or resolved(space, rule.psi(plain_fit(space, r).z, space.noise))
 
 
 def _settle(
-    space: RowSpace, r: int, z: Array, wanted: tuple[str, float | str, float | str], most: int, strict: bool
+    space: RowSpace, r: int, z: Array, rule: PsiRule, most: int, strict: bool
 ) -> tuple[Psi, Subspace | None, int]:
     """Compute "auto" parameters from the residuals for a few rounds; return them and the last subspace.
 
@@ -89,14 +87,14 @@ def _settle(
     small where many components were fitted to few rows.
     """
     scale = strict_scale if strict else auto_scale
-    psi, found, used = choose_psi(*wanted, z, space.noise, scale), None, 0
-    if not any(isinstance(given, str) for given in wanted[1:]):
+    psi, found, used = rule.psi(z, space.noise, scale), None, 0
+    if not isinstance(rule.beta, str) and not isinstance(rule.xi, str):
         return psi, None, 0
     while used < min(_RESCALES, most):
         weights = row_weights(psi, z)
         found = weighted_subspace(space, weights, r, found)
         z, used, last = found.z, used + 1, psi
-        psi = choose_psi(*wanted, z if strict else as_if_left_out(found, weights), space.noise, scale)
+        psi = rule.psi(z if strict else as_if_left_out(found, weights), space.noise, scale)
         if abs(psi.beta / last.beta - 1.0) < _SETTLED and abs(psi.xi - last.xi) <= _SETTLED * abs(last.xi):
             break
     return psi, found, used

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.engine.principal_axes import principal_axes
-from mercer.engine.psi import Psi, choose_psi, strict_scale
+from mercer.engine.psi import Psi, PsiRule, strict_scale
 from mercer.engine.robust_block import ccipca_rows, guarded_block, literal_block, merged_root
 from mercer.kernels.tiles import one_blas_thread
 from mercer.solvers.robust.space import FeatureRows
@@ -41,6 +41,11 @@ class OnlineOptions:
     xi: float | str = "auto"
     safeguard: bool = True
     block_size: int = 32
+
+    @property
+    def rule(self) -> PsiRule:
+        """Return Psi as it is asked for."""
+        return PsiRule(self.psi, self.beta, self.xi)
 
     @property
     def automatic(self) -> bool:
@@ -109,11 +114,11 @@ def start_from_rows(F: Array, missing: Array, options: OnlineOptions) -> tuple[O
     """Return the state after some rows, learned together by the robust batch start, and their weights."""
     if np.ptp(F, axis=0).any():
         rows, r = FeatureRows(F, missing), min(options.r, *F.shape)
-        found = fit_from_start(rows, r, options.psi, options.beta, options.xi, strict=True)
+        found = fit_from_start(rows, r, options.rule, strict=True)
         center, z, w, psi = found.subspace.mean, found.z, found.weights, found.psi
     else:  # rows that are all the same are no outliers
         center, z, w = F[0], 0.5 * missing, np.ones(len(F))
-        psi = choose_psi(options.psi, options.beta, options.xi, z, _rounding(F, missing), strict_scale)
+        psi = options.rule.psi(z, _rounding(F, missing), strict_scale)
     enough = len(F) >= ENOUGH
     state = OnlineState(center, F[:0], psi.beta, psi.xi, enough, len(F), float(w.sum()), recent=z[-_RECENT:].copy())
     state.mean = center + w @ (F - center) / state.weight
@@ -202,7 +207,7 @@ def _room(state: OnlineState, options: OnlineOptions) -> int:
 
 def _tune(state: OnlineState, options: OnlineOptions) -> None:
     if len(state.recent) >= ENOUGH:
-        psi = choose_psi(options.psi, options.beta, options.xi, state.recent, state.floor)
+        psi = options.rule.psi(state.recent, state.floor)
         state.beta, state.xi, state.settled = psi.beta, psi.xi, True
 
 

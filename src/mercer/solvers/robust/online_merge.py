@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.engine.psi import choose_psi, strict_scale
+from mercer.engine.psi import strict_scale
 from mercer.engine.robust_block import merged_root
 from mercer.solvers.robust.online import ENOUGH, OnlineOptions, OnlineState, closed
 
@@ -39,6 +39,6 @@ def merged_states(first: OnlineState, second: OnlineState, options: OnlineOption
         recent=np.concatenate([first.recent[-_RECENT:], second.recent[-_RECENT:]]),
     )
     if options.automatic and len(state.recent):
-        psi = choose_psi(options.psi, options.beta, options.xi, state.recent, state.floor, strict_scale)
+        psi = options.rule.psi(state.recent, state.floor, strict_scale)
         state.beta, state.xi, state.settled = psi.beta, psi.xi, len(state.recent) >= ENOUGH
     return state

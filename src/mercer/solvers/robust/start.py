@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.engine.psi import choose_psi
+from mercer.engine.psi import PsiRule
 from mercer.events import SILENT, Channel
 from mercer.solvers.robust.batch import RobustFit, fit_robust, plain_fit
 from mercer.solvers.robust.space import RowSpace, Subspace, as_if_left_out, weighted_subspace
@@ -76,13 +76,11 @@ def _from_middle(P: Array, center: bool) -> Array:
     return P - np.median(P, axis=0) if center else P
 
 
-def concentrate(space: RowSpace, order_by: Array, r: int) -> Array:
-    """Refit on the half with the least residual until its sum no longer falls; return z, (n,)."""
-    return _concentrated(space, order_by, r)[0].z
+def concentrated(space: RowSpace, order_by: Array, r: int) -> tuple[Subspace, Array]:
+    """Refit on the half of the rows with the least residual until its sum no longer falls.
 
-
-def _concentrated(space: RowSpace, order_by: Array, r: int) -> tuple[Subspace, Array]:
-    """Return the subspace and the weights that it was fitted with: 1 for half of the rows, (n,)."""
+    Return the subspace, and the weights that it was fitted with: 1 for half of the rows, (n,).
+    """
     half = min(space.n, (space.n + r + 1) // 2)
     best, z, last, kept = np.inf, order_by, None, np.ones(space.n)
     for _ in range(_CONCENTRATIONS):
@@ -109,16 +107,14 @@ def robust_residuals(space: RowSpace, r: int) -> Array:
     out = outlyingness(space, np.sqrt(squares), np.random.default_rng(0))
     starts = [spherical(space, r, centre), squares, out]
     judges = np.argsort(out, kind="stable")[: (space.n + 1) // 2]
-    found = (as_if_left_out(*_concentrated(space, start, r)) for start in starts)
+    found = (as_if_left_out(*concentrated(space, start, r)) for start in starts)
     return min(found, key=lambda z: float(z[judges].sum()))
 
 
 def fit_from_start(
     space: RowSpace,
     r: int,
-    psi_name: str,
-    beta: float | str,
-    xi: float | str,
+    rule: PsiRule,
     *,
     max_iter: int = 100,
     tol: float = 1e-4,
@@ -131,9 +127,9 @@ def fit_from_start(
     rows (`strict_scale`).
     """
     plain = plain_fit(space, r)
-    if psi_name == "none":
+    if rule.name == "none":
         return plain
     if plain.z.max(initial=0.0) <= space.noise:
-        return replace(plain, psi=choose_psi(psi_name, beta, xi, plain.z, space.noise))
+        return replace(plain, psi=rule.psi(plain.z, space.noise))
     start = robust_residuals(space, r)
-    return fit_robust(space, r, start, psi_name, beta, xi, max_iter=max_iter, tol=tol, strict=strict, channel=channel)
+    return fit_robust(space, r, start, rule, max_iter=max_iter, tol=tol, strict=strict, channel=channel)
