@@ -70,6 +70,14 @@ class KernelDecomposition(
         """Warn after `fit` where there are fewer components than were asked for."""
         warn_of_fewer(self.n_components, self.n_components_)
 
+    def _check_learnable(self, X: Any, reset: bool) -> Points:
+        """Return rows to learn from, for estimators that take one part of the rows after the other."""
+        if self._precomputed:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so."
+            )
+        return check_rows(self, X, reset=reset)
+
     def _twin(self) -> Self:
         """Return a shallow copy for a new model, whose `set_output` does not reach this one."""
         twin = copy(self)

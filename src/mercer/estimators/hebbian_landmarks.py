@@ -1,7 +1,6 @@
 """How `HebbianKernelPCA` learns on landmarks: passes over a set, and streams."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,13 @@ from sklearn.utils import check_array
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.gains import Gain
 from mercer.estimators.hebbian_waiting import WaitingRows
+from mercer.estimators.landmark_parameter import USUAL_COUNT, are_given, count_of, landmark_points
 from mercer.estimators.learning_warnings import warn_of_fewer
-from mercer.estimators.validation import MOST_COMPONENTS, check_landmarks, component_count
+from mercer.estimators.validation import MOST_COMPONENTS, component_count
 from mercer.events import Channel, History
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
-from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.hebbian.gain_choice import GainRule
 from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.landmark_run import LandmarkRun, covariance_size, given_start, random_start, warm_start
@@ -24,7 +23,6 @@ from mercer.solvers.hebbian.linear_blocks import StepOptions, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome
 from mercer.solvers.hebbian.linear_start import restored_state
 
-_STREAM_LANDMARKS = 256
 _MOST_WAITING = 10  # rows for each row that is waited for, where many are equal
 _SAMPLE = 2000  # rows from which the size of the covariance is estimated
 
@@ -44,19 +42,11 @@ class LandmarkOptions:
     gain: GainRule
 
     @property
-    def _by_number(self) -> bool:
-        return self.landmarks is None or isinstance(self.landmarks, Integral)
-
-    @property
-    def _wanted(self) -> int:
-        return _STREAM_LANDMARKS if self.landmarks is None else int(self.landmarks)
-
-    @property
     def rows_to_wait_for(self) -> int:
         """Return how many different rows it takes to choose landmarks, or to start on given ones."""
-        if self._by_number:
-            return self._wanted
-        return 1 if self.init is not None else 2 * self.count(_STREAM_LANDMARKS)
+        if not are_given(self.landmarks):
+            return count_of(self.landmarks)
+        return 1 if self.init is not None else 2 * self.count(USUAL_COUNT)
 
     @property
     def merges_rows(self) -> bool:
@@ -74,11 +64,8 @@ class LandmarkOptions:
 
     def space(self, kernel: Kernel, X: Points, rng: Any) -> LandmarkMap:
         """Return the span of the landmarks, given or chosen among the rows of X."""
-        if self._by_number:
-            chosen = select_landmarks(kernel, X, self._wanted, self.selection, rng)
-        else:
-            chosen = check_landmarks(self.landmarks, X.shape[1])
-        return require_span(LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False)))
+        points = landmark_points(kernel, X, self.landmarks, self.selection, rng)
+        return require_span(LandmarkMap.of(kernel, points))
 
     def given_coefficients(self, r: int, n: int) -> Array:
         """Return `init`, checked: coefficients of r components on n points."""

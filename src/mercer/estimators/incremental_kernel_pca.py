@@ -12,7 +12,7 @@ from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
 from mercer.estimators.learning_warnings import warn_far_from_origin
-from mercer.estimators.same_features import check_same_features
+from mercer.estimators.merging import check_mergeable, check_same
 from mercer.estimators.update_history import Record, UpdateHistory
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -20,7 +20,6 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_rows,
     validated,
 )
 from mercer.expansion.model import Expansion
@@ -305,13 +304,6 @@ class IncrementalKernelPCA(KernelDecomposition):
                 self._model = updated(nothing_yet(X), kernel, held, self._options())
         return rows
 
-    def _check_learnable(self, X: Any, reset: bool) -> Points:
-        if self._precomputed:
-            raise ValueError(
-                "IncrementalKernelPCA needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so."
-            )
-        return check_rows(self, X, reset=reset)
-
     def _begin(self, X: Points) -> None:
         self._options()  # fails before anything is changed
         self._kernel = self._make_kernel(X)
@@ -429,26 +421,20 @@ class IncrementalKernelPCA(KernelDecomposition):
         60
         """
         check_is_fitted(self)
-        self._check_same(other)
+        check_mergeable(self, other, IncrementalKernelPCA)
+        check_same(
+            {
+                "kernels": (self._kernel, other._kernel),
+                "centring": (self.center, other.center),
+                "rates of forgetting": (self.forgetting, other.forgetting),
+            }
+        )
         result, start = self._twin(), time.perf_counter()
         result._measuring = False
         with one_blas_thread():
             model = merged(self._model, other._model, self._kernel, self._options())
         result._settle(model, [self._record(model, time.perf_counter() - start)])
         return result
-
-    def _check_same(self, other: Any) -> None:
-        if not isinstance(other, IncrementalKernelPCA):
-            raise TypeError(f"Only an IncrementalKernelPCA can be merged with one; got a {type(other).__name__}.")
-        check_is_fitted(other)
-        check_same_features(self, other)
-        for name, mine, theirs in (
-            ("kernels", self._kernel, other._kernel),
-            ("centring", self.center, other.center),
-            ("rates of forgetting", self.forgetting, other.forgetting),
-        ):
-            if mine != theirs:
-                raise ValueError(f"Models with different {name} cannot be merged: {mine!r} and {theirs!r}.")
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -12,16 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, IntArray, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.landmark_parameter import are_given, check_landmarks
 from mercer.estimators.learning_warnings import warn_far_from_origin
-from mercer.estimators.same_features import check_same_features
+from mercer.estimators.merging import check_mergeable, check_same
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_landmarks,
-    check_rows,
     generator,
     validated,
 )
@@ -332,8 +331,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _first_rows(self, X: Points) -> Points:
         """Return the rows that gamma='median' is measured by: the first ones, and given landmarks if these are few."""
-        given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
-        if not given or n_rows(X) >= ENOUGH_ROWS or not measures_gamma(self.kernel, self.gamma):
+        if not are_given(self.landmarks) or n_rows(X) >= ENOUGH_ROWS or not measures_gamma(self.kernel, self.gamma):
             return X
         return stack_rows(check_landmarks(self.landmarks, X.shape[1]), X)
 
@@ -368,13 +366,6 @@ class LandmarkKernelPCA(KernelDecomposition):
         r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
         return models_without_parts(self._stream.landmarks.whitening, moments, X, parts, r, self.center)
 
-    def _check_learnable(self, X: Any, reset: bool) -> Points:
-        if self._precomputed:
-            raise ValueError(
-                "LandmarkKernelPCA needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so."
-            )
-        return check_rows(self, X, reset=reset)
-
     def _begin(self, X: Points, first: Points | None = None) -> None:
         """Begin with rows of this kind; `first` are those that measure gamma, where more of them may follow."""
         plan = self._plan(self._make_kernel(X if first is None else first), n_features=X.shape[1])
@@ -389,8 +380,7 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _plan(self, kernel: Kernel, n_features: int) -> LandmarkPlan:
         wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else None
-        by_rows = self.landmarks is not None and wanted is None
-        given = check_landmarks(self.landmarks, n_features) if by_rows else None
+        given = check_landmarks(self.landmarks, n_features) if are_given(self.landmarks) else None
         m = wanted if given is None else n_rows(given)
         if self.n_components is not None and m is not None and self.n_components > m:
             raise ValueError(
@@ -531,28 +521,21 @@ class LandmarkKernelPCA(KernelDecomposition):
         True
         """
         check_is_fitted(self)
-        self._check_same(other)
-        assert self._stream is not None
-        assert other._stream is not None
+        check_mergeable(self, other, LandmarkKernelPCA)
+        first, second = self._stream, other._stream
+        assert first is not None
+        assert second is not None
+        check_same(
+            {
+                "kernels": (first.plan.kernel, second.plan.kernel),
+                "windows": (first.plan.window, second.plan.window),
+                "rates of forgetting": (first.plan.forgetting, second.plan.forgetting),
+            }
+        )
         merged = self._twin()
-        merged._stream = self._stream.followed_by(other._stream, generator(self.random_state))
+        merged._stream = first.followed_by(second, generator(self.random_state))
         merged._solved = _Solved()
         return merged
-
-    def _check_same(self, other: Any) -> None:
-        if not isinstance(other, LandmarkKernelPCA):
-            raise TypeError(f"Only a LandmarkKernelPCA can be merged with one; got a {type(other).__name__}.")
-        check_is_fitted(other)
-        check_same_features(self, other)
-        assert self._stream is not None
-        assert other._stream is not None
-        for name, mine, theirs in (
-            ("kernels", self._stream.plan.kernel, other._stream.plan.kernel),
-            ("windows", self._stream.plan.window, other._stream.plan.window),
-            ("rates of forgetting", self._stream.plan.forgetting, other._stream.plan.forgetting),
-        ):
-            if mine != theirs:
-                raise ValueError(f"Models with different {name} cannot be merged: {mine!r} and {theirs!r}.")
 
     # -- files ---------------------------------------------------------------------------------------------------
 

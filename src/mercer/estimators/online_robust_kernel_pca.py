@@ -14,8 +14,8 @@ from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import is_chunked
 from mercer.estimators.learning_warnings import warn_far_from_origin, warn_of_outliers
+from mercer.estimators.merging import check_mergeable
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
-from mercer.estimators.same_features import check_same_features
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     MOST_COMPONENTS,
@@ -392,10 +392,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         400
         """
         check_is_fitted(self)
-        if not isinstance(other, OnlineRobustKernelPCA):
-            raise TypeError(f"Only an OnlineRobustKernelPCA can be merged with one; got a {type(other).__name__}.")
-        check_is_fitted(other)
-        check_same_features(self, other)
+        check_mergeable(self, other, OnlineRobustKernelPCA)
         result = self._twin()
         result._learning = self._learning.merged(other._learning, self._plan(), self._channel())
         run = result._learning.run

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,15 @@ from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, distinct_rows, n_rows, same_rows, stack_rows
 from mercer.errors import warn_user
-from mercer.estimators.validation import check_landmarks
+from mercer.estimators.landmark_parameter import USUAL_COUNT, are_given, count_of, landmark_points
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap, require_span
-from mercer.kernels.landmarks import select_landmarks
 from mercer.solvers.robust.online import OnlineOptions, OnlineState, given_start
 from mercer.solvers.robust.online_merge import merged_states
 from mercer.solvers.robust.online_run import EmpiricalMap, OnlineRun, Space, start_run
 
-_LANDMARKS = 256
 _GROWTH = 1.25  # of the rows of an unfinished warm-up, after which they are looked at together again
 _MOST_WAITING = 10  # rows for each one that is waited for, where many are the same
 _WARM_ROWS_EACH = 3  # rows of the warm-up for each component, at least
@@ -61,25 +58,19 @@ class OnlinePlan:
     def rows_to_wait_for(self, chosen: bool) -> int:
         """Return how many rows are looked at together before learning starts; `chosen` tells if there are landmarks."""
         warm = 0 if self.init is not None else max(self.warm_up, _WARM_ROWS_EACH * self.options.r)
-        given = self.landmarks is not None and not isinstance(self.landmarks, Integral)
-        if chosen or given:
+        if chosen or are_given(self.landmarks):
             return warm
-        return max(warm, _LANDMARKS if self.landmarks is None else int(self.landmarks))
+        return max(warm, count_of(self.landmarks))
 
     def space(self, kernel: Kernel, X: Points, rng: Any) -> Space:
         """Return the coordinates of rows on landmarks, which are given or chosen among the rows of X."""
-        points = self._points(kernel, X, rng).astype(np.float64, copy=False)  # float32 points would lose digits
+        if self.landmarks is None and n_rows(X) <= USUAL_COUNT:
+            points = X.astype(np.float64)  # float32 points would lose digits
+        else:
+            points = landmark_points(kernel, X, self.landmarks, self.selection, rng)
         if self.feature_map == "empirical":
             return EmpiricalMap(kernel, points)
         return require_span(LandmarkMap.of(kernel, points))
-
-    def _points(self, kernel: Kernel, X: Points, rng: Any) -> Points:
-        if self.landmarks is None and n_rows(X) <= _LANDMARKS:
-            return X.astype(np.float64)
-        if self.landmarks is None or isinstance(self.landmarks, Integral):
-            count = _LANDMARKS if self.landmarks is None else int(self.landmarks)
-            return select_landmarks(kernel, X, count, self.selection, rng)
-        return check_landmarks(self.landmarks, X.shape[1])
 
     def given_run(self, space: Space) -> OnlineRun:
         """Return the run that starts from `init`."""

@@ -11,13 +11,13 @@ from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.psi import PSI_NAMES, PsiRule
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.landmark_parameter import landmark_points
 from mercer.estimators.learning_warnings import slow_fit, warn_far_from_origin, warn_of_outliers
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_landmarks,
     check_rows,
     check_square,
     component_count,
@@ -28,7 +28,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
-from mercer.kernels.landmarks import SELECTIONS, select_landmarks
+from mercer.kernels.landmarks import SELECTIONS
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
 from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved, resolved_by_plain
 from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace, ShiftedRows
@@ -336,11 +336,8 @@ class RobustKernelPCA(KernelDecomposition):
         return KernelRows(kernel, X, tiles, kernel.diagonal(X), self.center)
 
     def _landmark_map(self, kernel: Kernel, X: Points) -> LandmarkMap:
-        if isinstance(self.landmarks, Integral):
-            rng = generator(self.random_state)
-            chosen = select_landmarks(kernel, X, int(self.landmarks), self.selection, rng)
-            return LandmarkMap.of(kernel, chosen.astype(np.float64, copy=False))
-        return LandmarkMap.of(kernel, check_landmarks(self.landmarks, X.shape[1]))
+        rng = generator(self.random_state)
+        return LandmarkMap.of(kernel, landmark_points(kernel, X, self.landmarks, self.selection, rng))
 
     def _on_landmarks(self, points: LandmarkMap, X: Points) -> FeatureRows:
         F = feature_rows(points, X)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -14,6 +14,7 @@ from mercer.arrays import Array, Points, is_sparse
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.kernels.base import Kernel
 from mercer.kernels.resolve import KERNEL_NAMES
+from mercer.preimage.methods import METHODS
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
@@ -24,7 +25,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 OUTPUT_CONSTRAINTS: dict[str, list[Any]] = {
-    "preimage": [StrOptions({"auto", "exact", "ridge", "mika", "kwok", "gradient"})],
+    "preimage": [StrOptions(set(METHODS))],
     "alpha": [Interval(Real, 0, None, closed="left")],
     "verbose": ["verbose"],
 }
@@ -46,7 +47,6 @@ __all__ = [
     "Interval",
     "StrOptions",
     "check_diagonal",
-    "check_landmarks",
     "check_rows",
     "check_square",
     "component_count",
@@ -185,14 +185,6 @@ def generator(random_state: Any) -> np.random.RandomState:
         return np.random.RandomState(int(np.random.default_rng().integers(2**32)))
     found: np.random.RandomState = check_random_state(random_state)
     return found
-
-
-def check_landmarks(landmarks: Any, n_features: int) -> Points:
-    """Return a copy of landmarks that are given as rows, in float64: expansions on fewer digits lose too much."""
-    given: Points = check_array(landmarks, dtype=np.float64, copy=True, input_name="landmarks", accept_sparse="csr")
-    if given.shape[1] != n_features:
-        raise ValueError(f"landmarks have {given.shape[1]} features; X has {n_features}.")
-    return given
 
 
 def component_count(wanted: int | None, n: int) -> int:
