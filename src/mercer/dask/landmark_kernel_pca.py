@@ -16,6 +16,7 @@ from mercer.dask.landmark_moments import (
     SAMPLE_ROWS_EACH,
     Measuring,
     group_tasks,
+    plan_and_landmarks,
     stream_moments,
 )
 from mercer.dask.parameters import like
@@ -25,8 +26,6 @@ from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.engine.moments import Moments
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA as Local
-from mercer.estimators.validation import generator
-from mercer.kernels.landmark_map import require_rows
 from mercer.solvers.landmark.moments import Landmarks
 from mercer.solvers.landmark.stream import LandmarkPlan, LandmarkStream
 
@@ -185,14 +184,4 @@ def _begun(
     local.n_features_in_ = rows.shape[1]
     if names is not None:
         local.feature_names_in_ = np.array(names, dtype=object)
-    kernel = local._make_kernel(rows)
-    require_rows(kernel)
-    plan = local._plan(kernel, rows.shape[1])
-    if kept is not None:
-        return plan, Landmarks(kernel, kept["points"]), None
-    points, dictionary = (
-        (plan.given, None) if plan.given is not None else plan.choose(rows, generator(local.random_state))
-    )
-    assert points is not None
-    assert n_rows(points)
-    return plan, Landmarks(kernel, points.astype(np.float64, copy=False)), dictionary
+    return plan_and_landmarks(local, rows, None if kept is None else kept["points"])

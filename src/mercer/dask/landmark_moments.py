@@ -13,9 +13,30 @@ from mercer.dask.partitions import Partitions, checked_rows
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, fading_weights, total
+from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
+from mercer.estimators.validation import generator
+from mercer.kernels.landmark_map import require_rows
+from mercer.kernels.landmarks import AldDictionary
 from mercer.solvers.landmark.moments import Landmarks, central_values, enough_in_float32, measure
+from mercer.solvers.landmark.stream import LandmarkPlan
 
 SAMPLE_ROWS, SAMPLE_ROWS_EACH = 3000, 10  # rows from which landmarks are chosen, and for each landmark
+
+
+def plan_and_landmarks(
+    local: LandmarkKernelPCA, rows: Array, kept: Array | None
+) -> tuple[LandmarkPlan, Landmarks, AldDictionary | None]:
+    """Return how to learn, and the landmarks: those of a checkpoint, those given, or some chosen by these rows.
+
+    The last part is the dictionary that adds further landmarks, if there is one.
+    """
+    kernel = local._make_kernel(rows)
+    require_rows(kernel)
+    plan = local._plan(kernel, rows.shape[1])
+    points, dictionary = plan.given if kept is None else kept, None
+    if points is None:
+        points, dictionary = plan.choose(rows, generator(local.random_state))
+    return plan, Landmarks(kernel, points.astype(np.float64, copy=False)), dictionary
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from mercer.dask.cluster import Here, Workers
 from mercer.dask.compared_rows import check_same_rows, row_digests
 from mercer.dask.detector_folds import FoldMoments, Folds, HeldOutScores, added_folds, joined_scores
 from mercer.dask.detector_progress import Progress, ProgressFile
-from mercer.dask.landmark_moments import Measuring
+from mercer.dask.landmark_moments import Measuring, plan_and_landmarks
 from mercer.dask.parameters import like
 from mercer.dask.partitions import Partitions, partitions_of
 from mercer.dask.sample import Look, first_look
@@ -24,15 +24,12 @@ from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, total
 from mercer.engine.scaling import Scaling, resolved_scaling
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA
-from mercer.estimators.validation import generator
-from mercer.expansion.part_model import PartModel
-from mercer.kernels.landmark_map import require_rows
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.detector import KernelOutlierDetector as Local
 from mercer.outliers.ellipsoid import Ellipsoid, distance_scale, distances_count
 from mercer.outliers.fitting import FittedModels
 from mercer.outliers.panel import Panel, PanelJudge
-from mercer.outliers.scores import score_part
+from mercer.outliers.scores import ScoreModel, leading_model
 from mercer.outliers.settings import landmark_model
 from mercer.solvers.landmark.models import solve_moments
 from mercer.solvers.landmark.moments import Landmarks
@@ -187,25 +184,19 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         """Return the model of all rows and those without each fold, with the scores of the rows held out."""
         scaling = Scaling.of(reference.rows, resolved_scaling(self.standardize, reference.rows))
         rows = scaling(reference.rows.astype(np.float64))
-        kernel = estimator._make_kernel(rows)
-        require_rows(kernel)
-        plan = estimator._plan(kernel, rows.shape[1])
-        chosen, dictionary = plan.given if progress.points is None else progress.points, None
-        if chosen is None:
-            chosen, dictionary = plan.choose(rows, generator(estimator.random_state))
-        progress.points = chosen
-        landmarks = Landmarks(kernel, chosen.astype(np.float64, copy=False))
+        plan, landmarks, dictionary = plan_and_landmarks(estimator, rows, progress.points)
+        progress.points = landmarks.points
         measuring = Measuring.on(landmarks, rows, plan.n_components, 1.0)
         learning = _Stage("folds learned", FoldMoments(folds, scaling, measuring), added_folds, progress.add_moments)
         moments = self._over(runs, given, learning, progress.moments, progress.measured)
         around = None
         if distances_count(self.statistic, *reference.rows.shape):
             around = Ellipsoid.of(reference.rows.astype(np.float64), distance_scale(reference.rows))
-        judges = []
-        for k in range(folds.count):
-            others = moments[:k] + moments[k + 1 :]
-            model = self._without(landmarks, others, plan.n_components, estimator.center)
-            judges.append(PanelJudge(scaling, model, around))
+        models = [
+            self._without(landmarks, moments[:k] + moments[k + 1 :], plan.n_components, estimator.center)
+            for k in range(folds.count)
+        ]
+        judges = [PanelJudge(scaling, model, around) for model in models]
         share = min(1.0, _CALIBRATION / max(1, n))
         judging = _Stage(
             "held-out rows judged", HeldOutScores(folds, judges, share), joined_scores, progress.add_scores
@@ -229,7 +220,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
             channel.emit(stage.name, min(number * WORK.group, len(tasks)), len(tasks))
         return found
 
-    def _without(self, landmarks: Landmarks, parts: list[Moments], r: int, center: bool) -> Any:
+    def _without(self, landmarks: Landmarks, parts: list[Moments], r: int, center: bool) -> ScoreModel:
         """Return the model of T2 and SPE from all moments but those of one fold."""
         moments = total(parts)
         model = solve_moments(landmarks.whitening, moments, r, center)
@@ -238,8 +229,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
             spread = model.coef @ moments.scatter(True) @ model.coef.T
             means = model.coef @ moments.mean - model.offset
             variances = np.diag(spread) / max(moments.freedom, 1.0)
-        none = np.empty((0, model.n_components))
-        return score_part(PartModel(model, none, np.empty(0), means, variances), self.explained)[0]
+        return leading_model(model, means, variances, self.explained)[0]
 
     # -- scoring -------------------------------------------------------------------------------------------------
 

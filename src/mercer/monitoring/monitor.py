@@ -13,7 +13,6 @@ from mercer.errors import warn_user
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
-from mercer.expansion.model import Expansion
 from mercer.monitoring import state
 from mercer.monitoring.calibration import Fitter, Plan, fitter_of
 from mercer.monitoring.choice import Choice, Rate, choose, given
@@ -27,6 +26,7 @@ from mercer.monitoring.times import starts_of, times_of, typical_step
 from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared, require_rows
 from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.folds import gap_of
+from mercer.outliers.given_estimator import check_takes_rows, expansion_of
 from mercer.outliers.scores import ScoreModel, score_model
 from mercer.progress import observers as progress_observers
 
@@ -329,13 +329,9 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     def _fit_estimator(self, X: Array) -> ScoreModel:
         """Fit the user's estimator to scaled rows."""
         estimator = clone(self.estimator)
-        if getattr(estimator, "kernel", None) == "precomputed":
-            raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
-        found = getattr(estimator.fit(X), "expansion_", None)
-        if not isinstance(found, Expansion):
-            name = type(estimator).__name__
-            raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
-        return score_model(found, 1.0, X)
+        check_takes_rows(self, estimator)
+        estimator.fit(X)
+        return score_model(expansion_of(estimator), 1.0, X)
 
     # -- parameters ----------------------------------------------------------------------------------------------
 

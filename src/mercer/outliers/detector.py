@@ -15,21 +15,19 @@ from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import Interval, StrOptions, check_rows, generator, validated
 from mercer.events import Channel, Observer
 from mercer.outliers import silence
-from mercer.outliers.calibration import STATISTICS, alarm_level, allowed_count
-from mercer.outliers.contributions import contributions
+from mercer.outliers.calibration import alarm_level, allowed_count
 from mercer.outliers.dominance import warn_of_dominating_rows
+from mercer.outliers.explaining import feature_contributions
 from mercer.outliers.fitting import FittedModels, Fitting
-from mercer.outliers.folds import contiguous_folds, gap_of
-from mercer.outliers.scores import score_model
+from mercer.outliers.folds import SPLIT, held_out_parts
+from mercer.outliers.given_estimator import check_takes_rows
 from mercer.outliers.serial import looks_serial
-from mercer.outliers.settings import Settings, fresh, selected, usual_model
+from mercer.outliers.settings import Settings, selected, usual_model
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
 from mercer.progress import observers as progress_observers
 
 _ALPHA = 0.05  # where neither alpha nor contamination is given
-_ROUNDING = 1e-9  # share of the mean squared distance from the mean; an SPE below that has few digits
-_SPLIT = 0.5  # share of the rows that "split" keeps for the limits
 
 
 class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -282,7 +280,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
 
     def _tell_silence(self, rows: int) -> None:
         """Warn where no row can raise an alarm, however far away."""
-        share = _SPLIT if self.calibration == "split" else 1.0
+        share = SPLIT if self.calibration == "split" else 1.0
         few = None
         if self.contamination is None:
             few = silence.too_few_rows(self._level, self.calibration_.n, rows, share)
@@ -311,23 +309,15 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         if isinstance(self.estimator, str):
             return selected(X, self.trim, rng, channel)
         estimator = usual_model(len(X), rng) if self.estimator is None else self.estimator
-        if getattr(estimator, "kernel", None) == "precomputed":
-            raise ValueError(f"{type(self).__name__} needs rows, not a precomputed kernel: it fits parts of them.")
+        check_takes_rows(self, estimator)
         return Settings(estimator, resolved_scaling(self.standardize, X), self.explained, self.trim)
 
     def _models(self, X: Array, settings: Settings, rng: np.random.RandomState, channel: Channel) -> FittedModels:
-        fitting = Fitting(
-            lambda rows: fresh(settings.estimator, len(rows), usual=self.estimator is None),
-            settings.standardize,
-            settings.explained,
-            settings.trim,
-            self.statistic,
-            channel,
-        )
+        fitting = Fitting(settings, self.estimator is None, self.statistic, channel)
         order = rng.permutation(len(X))
         reference = self._reference(order, settings)
         if reference is None:
-            return fitting.apart(X, self._parts(X, order))
+            return fitting.apart(X, held_out_parts(X, order, self.n_folds, self.calibration))
         judged = order[len(reference) :]
         held = np.array_split(judged, min(self.n_folds, len(judged)))
         return fitting.together(X, held, reference if len(reference) else order)
@@ -340,17 +330,6 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         if size and self.contamination is None and allowed_count(self._level, len(order) - size) < 2:
             return None  # alpha needs all rows
         return None if size is None else order[:size]
-
-    def _parts(self, X: Array, order: IntArray) -> list[tuple[IntArray, IntArray]]:
-        """Return for every fold its rows, and the rows that its model is fitted to."""
-        everything = np.arange(len(X))
-        n_folds = min(self.n_folds, len(X))
-        if self.calibration == "blocked":
-            return [(everything[held], rest) for held, rest in contiguous_folds(len(X), n_folds, gap_of(X))]
-        whole = (
-            [order[: max(1, int(_SPLIT * len(X)))]] if self.calibration == "split" else np.array_split(order, n_folds)
-        )
-        return [(held, np.delete(everything, held)) for held in whole]
 
     @property
     def _level(self) -> float:
@@ -553,37 +532,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
             training rows.
         """
         check_is_fitted(self)
-        X = self._check(X, reset=False)
-        if statistic != "all":
-            return self._contributions(X, statistic)
-        units = self._units()
-        return np.asarray(
-            sum(self._contributions(X, name) / unit for name, unit in zip(STATISTICS, units, strict=False))
-        )
-
-    def _units(self) -> Array:
-        """Return for each statistic the value that one normal row in ten exceeds, and no rounding error."""
-        units, model = self.calibration_.large.copy(), self.estimator_.expansion_
-        units[1] = max(units[1], _ROUNDING * (model.trace or 0.0) / max(model.n_seen, 1))
-        return np.where(units > 0, units, 1.0)
-
-    def _contributions(self, X: Array, statistic: str) -> Array:
-        """Return what each feature contributes to one statistic."""
-        if statistic not in STATISTICS:
-            raise ValueError(f"statistic must be 'all', 't2', 'spe' or 'mahalanobis'; got {statistic!r}.")
-        if statistic != "mahalanobis":
-            rows = self._scaling.bounded(X)
-            expansion = self.estimator_.expansion_
-            # without centring, T2 needs the mean scores of the training rows: most models have these as points
-            known = expansion.points if expansion.n_points == expansion.n_seen else None
-            model = score_model(expansion, self._explained, known)
-            return contributions(model, rows, np.zeros(rows.shape[1]), statistic)
-        if self._ellipsoid is None:
-            raise ValueError(
-                "This detector does not use the Mahalanobis distance: that needs statistic='all' and at least twice as "
-                "many training rows as columns (on a cluster, as many rows of the sample that sets the scaling)."
-            )
-        return self._ellipsoid.contributions(X)
+        return feature_contributions(self, self._check(X, reset=False), statistic)
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The models of a detector: one of all rows, and one without each part of them, whose scores set the limits."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,13 @@ import numpy as np
 from mercer.arrays import Array, IntArray
 from mercer.engine.scaling import Scaling
 from mercer.events import Channel
-from mercer.expansion.model import Expansion
 from mercer.outliers.calibration import Calibration
 from mercer.outliers.ellipsoid import Ellipsoid, distance_scale, distances_count
+from mercer.outliers.given_estimator import expansion_of
 from mercer.outliers.known_rows import KnownRows
 from mercer.outliers.panel import Panel, PanelJudge, with_distance
 from mercer.outliers.scores import score_model, score_part
+from mercer.outliers.settings import Settings, fresh
 from mercer.outliers.trimming import trimmed
 
 _STAGE = "models fitted"
@@ -40,18 +41,16 @@ class FittedModels:
 class Fitting:
     """Fits the models: with one kernel matrix for all of them, or one after the other."""
 
-    make: Callable[[Array], Any]  # returns an estimator, not fitted, for these rows
-    standardize: str | bool
-    explained: float
-    trim: float  # share of the rows that models do not learn from; only where they are fitted apart
+    settings: Settings
+    usual: bool  # whether the estimator is the detector's own choice, which adapts to few rows
     statistic: str
     channel: Channel
 
     def together(self, X: Array, held: Sequence[IntArray], reference: IntArray) -> FittedModels:
         """Fit all models with one kernel matrix; scaling, gamma and landmarks come from the reference rows."""
-        scaling = Scaling.of(X[reference], self.standardize)
+        scaling = Scaling.of(X[reference], self.settings.standardize)
         rows = scaling(X)
-        estimator = self.make(rows)
+        estimator = self._fresh(rows)
         more = [reference] if _learns_rows_by_heart(estimator, rows, len(reference)) else []
         left_out = [*held, *more]
         with _watched(estimator, self.channel):
@@ -60,7 +59,7 @@ class Fitting:
         scores: list[Array] = []
         unit = self._distance_unit(X)
         for part, own in zip(left_out, parts, strict=True):
-            model, found = score_part(own, self.explained)
+            model, found = score_part(own, self.settings.explained)
             judges.append(PanelJudge(scaling, model, _ellipsoid(np.delete(X, part, axis=0), unit)))
             scores.append(with_distance(found, judges[-1].ellipsoid, X[part]))
         self._tell(len(held) + 1, len(held) + 1)
@@ -72,9 +71,9 @@ class Fitting:
 
     def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
         """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
-        usual, unit = trimmed(X, self.trim), self._distance_unit(X)
-        scaling = Scaling.of(usual, self.standardize)
-        estimator, around = self._fitted(scaling(usual)), _ellipsoid(usual, unit)
+        kept, unit = trimmed(X, self.settings.trim), self._distance_unit(X)
+        scaling = Scaling.of(kept, self.settings.standardize)
+        estimator, around = self._fitted(scaling(kept)), _ellipsoid(kept, unit)
         judges: list[PanelJudge] = []
         scores: list[Array] = []
         self._tell(1, len(parts) + 1)
@@ -89,23 +88,24 @@ class Fitting:
 
     def _judge(self, X: Array, unit: str | None) -> PanelJudge:
         """Return a model of T2 and SPE, and of distances in the given unit, fitted to these rows, scaling included."""
-        usual = trimmed(X, self.trim)
-        scaling = Scaling.of(usual, self.standardize)
-        rows = scaling(usual)
-        model = score_model(self._fitted(rows).expansion_, self.explained, rows)
-        return PanelJudge(scaling, model, _ellipsoid(usual, unit))
+        kept = trimmed(X, self.settings.trim)
+        scaling = Scaling.of(kept, self.settings.standardize)
+        rows = scaling(kept)
+        model = score_model(self._fitted(rows).expansion_, self.settings.explained, rows)
+        return PanelJudge(scaling, model, _ellipsoid(kept, unit))
 
     def _distance_unit(self, X: Array) -> str | None:
         """Return how columns are scaled for distances, in all models alike; None where distances do not count."""
         return distance_scale(X) if distances_count(self.statistic, *X.shape) else None
 
+    def _fresh(self, rows: Array) -> Any:
+        return fresh(self.settings.estimator, len(rows), self.usual)
+
     def _fitted(self, rows: Array) -> Any:
-        estimator = self.make(rows)
+        estimator = self._fresh(rows)
         with _watched(estimator, self.channel):
             estimator.fit(rows)
-        if not isinstance(getattr(estimator, "expansion_", None), Expansion):
-            name = type(estimator).__name__
-            raise TypeError(f"estimator must be a decomposition of this package, such as KernelPCA; got {name}.")
+        expansion_of(estimator)  # fails where there is none
         return estimator
 
     def _tell(self, done: int, total: int) -> None:

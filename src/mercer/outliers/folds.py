@@ -1,4 +1,4 @@
-"""Parts of a series that are held out one after the other, with a distance to the rows that are learned from."""
+"""Parts of the rows that are held out one after the other; in a series, with a distance to the rows learned from."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,6 +10,21 @@ from mercer.outliers.dependence import correlation_times
 
 _TIMES = 2.0  # autocorrelation times after which rows count as independent
 _SHARE = 0.2  # of all rows: the longest gap
+SPLIT = 0.5  # share of the rows that "split" keeps for the limits
+
+
+def held_out_parts(X: Array, order: IntArray, n_folds: int, calibration: str) -> list[tuple[IntArray, IntArray]]:
+    """Return for every fold its rows, and the rows that its model is fitted to; `order` is one at random.
+
+    The calibration is "cv+", "blocked" (contiguous parts) or "split" (one part).
+    """
+    everything = np.arange(len(X))
+    n_folds = min(n_folds, len(X))
+    if calibration == "blocked":
+        return [(everything[held], rest) for held, rest in contiguous_folds(len(X), n_folds, gap_of(X))]
+    one = [order[: max(1, int(SPLIT * len(X)))]]
+    parts = one if calibration == "split" else np.array_split(order, n_folds)
+    return [(held, np.delete(everything, held)) for held in parts]
 
 
 def gap_of(X: Array) -> int:

@@ -73,16 +73,25 @@ def score_model(expansion: Expansion, explained: float, X: Points | None = None)
     if expansion.nu is None and X is not None and X.shape[0] > 1:
         scores = np.asarray(expansion.project(X), np.float64)
         means, variances = scores.mean(axis=0), scores.var(axis=0, ddof=1)
-    kept = leading_components(variances, explained)
-    return ScoreModel(_only(expansion, kept), means[kept], variances[kept])
+    return leading_model(expansion, means, variances, explained)[0]
 
 
 def score_part(model: PartModel, explained: float) -> tuple[ScoreModel, Array]:
     """Return the model of T2 and SPE of a model without a part of the rows, and the T2 and SPE of that part, (p, 2)."""
-    kept = leading_components(model.variances, explained)
-    judge = ScoreModel(_only(model.expansion, kept), model.means[kept], model.variances[kept])
+    judge, kept = leading_model(model.expansion, model.means, model.variances, explained)
     scores = model.scores[:, kept]
     return judge, np.column_stack([judge.t2(scores), judge.spe(scores, model.norms)])
+
+
+def leading_model(
+    expansion: Expansion, means: Array, variances: Array, explained: float
+) -> tuple[ScoreModel, IntArray]:
+    """Return the model of T2 and SPE by the components with the share `explained` of the variance, and which these are.
+
+    Means and variances are those of the training scores, (r,).
+    """
+    kept = leading_components(variances, explained)
+    return ScoreModel(_only(expansion, kept), means[kept], variances[kept]), kept
 
 
 def leading_components(variances: Array, explained: float) -> IntArray:

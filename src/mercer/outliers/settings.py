@@ -22,12 +22,12 @@ GRID = Grid(("linear", "poly", "rbf"), scalings=("soft", "variance", False))
 
 @dataclass(frozen=True)
 class Settings:
-    """The model, the scaling of the columns, and the share of variance that `leading_components` keeps."""
+    """What the models of a detector are made of."""
 
     estimator: Any
     standardize: str | bool
-    explained: float
-    trim: float
+    explained: float  # share of the variance that `leading_components` keeps
+    trim: float  # share of the rows that models do not learn from; they are then fitted apart
 
 
 def usual_model(n: int, rng: np.random.RandomState) -> KernelPCA | LandmarkKernelPCA:
