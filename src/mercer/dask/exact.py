@@ -16,11 +16,9 @@ from mercer.dask.cluster_tiles import ClusterTiles, Costs
 from mercer.events import Channel
 from mercer.kernels.base import Kernel
 from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import available_threads
-from mercer.solvers.exact.eigen import EigenOptions, choose_solver, solve, solve_share
-from mercer.solvers.exact.fit import Fit, finished, fit_exact, float32_pays
+from mercer.solvers.exact.eigen import EigenOptions, choose_solver
+from mercer.solvers.exact.fit import Fit, eigenpairs, finished, fit_exact, float32_pays
 from mercer.solvers.exact.primal import has_few_features
-from mercer.solvers.exact.start import sampled_start
 
 
 def solver_on(runs: Here | Workers, costs: Costs, checkpoint: str | PathLike[str] | None) -> Callable[..., Fit]:
@@ -57,13 +55,7 @@ def _fit(
         source = _tiles_of(rough or operator)
         costs.kept, costs.tile_bytes = source.held, source.bytes  # of the tiles that most passes visit
         options = replace(options, positive=kernel.positive, costly=not costs.kept, rough=rough)
-        if options.costly:
-            improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
-            options = replace(options, improve=improve)
-        if isinstance(n_components, float):
-            spectrum = solve_share(operator, n_components, options, channel)
-        else:
-            spectrum = solve(operator, n_components, options, channel)
+        spectrum = eigenpairs(kernel, X, operator, n_components, options, n_jobs, channel)
         fit = finished(kernel, X, operator, spectrum, drop_zeros)
     if journal is not None:
         journal.remove()

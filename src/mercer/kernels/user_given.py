@@ -135,5 +135,4 @@ class MatrixFunction(Kernel):
 
 def _row_list(X: Points) -> list[Any]:
     """Return the rows one by one, as scikit-learn passes them to a callable: sparse ones as 1 x d matrices."""
-    # scikit-learn hands sparse rows to a callable as 1 x d matrices, dense ones as vectors
     return [X[[i], :] for i in range(X.shape[0])] if is_sparse(X) else list(X)

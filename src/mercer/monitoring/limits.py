@@ -36,11 +36,10 @@ _SHAPE, _SHAPE_SPREAD, _SHAPE_RANGE = -0.1, 0.15, (-0.4, 0.6)  # what is known o
 _SHAPE_VARIANCE = 1.5  # of the estimated shape, times the number of independent values in the tail
 _HALF = 10.0  # independent values in the tail that count as much as the normal distribution
 _MEDIAN = 0.5 * np.pi  # variance of a median, times n, for a normal distribution of variance 1
-_STRAIGHT = 0.1  # from this rate on the reference distribution has an exponential tail
-_AT, _SLOPE = (
-    float(-ndtri(0.1)),
-    float(ndtri(0.1) - ndtri(0.05)) / float(np.log(2.0)),
-)  # which meets the normal 5 % point
+# below this rate the reference distribution has an exponential tail, which meets the normal 10 % and 5 % points
+_STRAIGHT = 0.1
+_AT = float(-ndtri(0.1))
+_SLOPE = float(ndtri(0.1) - ndtri(0.05)) / float(np.log(2.0))
 _LEVELS = np.concatenate([np.logspace(-12, -2, 101)[:-1], np.logspace(-2, np.log10(0.5), 50)])
 
 

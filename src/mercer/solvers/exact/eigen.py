@@ -31,9 +31,8 @@ _COMPUTED_BLOCK = 32  # where every pass computes the tiles again, fewer passes 
 _ONE_THREAD_ROWS = 700  # up to here one BLAS thread is as fast as several, and much faster on a busy machine
 # tol=0: the eigenvalues, whose error is quadratic in this, are then exact to rounding
 _WORKING_RESIDUAL = 1e-9
-_LONGEST_SUM = (
-    85.0  # rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
-)
+# rounding errors of a product grow with the square root of the rows, but not beyond those of a tile
+_LONGEST_SUM = 85.0
 _ROUGH_RESIDUAL = 1e-6  # what rough products should reach where each of them computes the tiles again,
 _REFINING_STEPS = 6  # and after how many of them they are given up
 _CHEAP_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach

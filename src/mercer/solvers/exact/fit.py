@@ -73,14 +73,26 @@ def fit_exact(
     operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
     options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, n_jobs))
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
+    spectrum = eigenpairs(kernel, X, operator, n_components, options, n_jobs, channel)
+    return finished(kernel, points, operator, spectrum, drop_zeros)
+
+
+def eigenpairs(
+    kernel: Kernel,
+    X: Points,
+    operator: Operator,  # of these rows
+    n_components: int | float,
+    options: EigenOptions,
+    n_jobs: int | None,
+    channel: Channel,
+) -> Spectrum:
+    """Return the wanted eigenpairs; where products are costly, a sample of the rows gives the start."""
     if options.costly:
         improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
         options = replace(options, improve=improve)
     if isinstance(n_components, float):
-        spectrum = solve_share(operator, n_components, options, channel)
-    else:
-        spectrum = solve(operator, n_components, options, channel)
-    return finished(kernel, points, operator, spectrum, drop_zeros)
+        return solve_share(operator, n_components, options, channel)
+    return solve(operator, n_components, options, channel)
 
 
 def fit_rows(

@@ -25,9 +25,8 @@ _LEAST_MISSING = 1e-9  # of sum k(x, x); what is missing beyond the span, if it 
 _SAMPLE_ROWS = 1024
 _KEPT = 5e-7
 _KEPT_OUTSIDE = 1e-5  # errors by which the vectors of the model turn towards others
-_LEAST_CAPTURED = (
-    1e-6  # of the variation: a narrower kernel has exponents so large that float32 has fewer digits of them
-)
+# of the variation: a narrower kernel has exponents so large that float32 has fewer digits of them
+_LEAST_CAPTURED = 1e-6
 _MORE_VECTORS = 8  # than components, so that the others are well separated from the components
 _PROBES = 16  # random vectors that measure the norm of all errors
 
