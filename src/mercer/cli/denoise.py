@@ -7,6 +7,7 @@ import numpy as np
 import typer
 
 from mercer.cli import console, methods, options, project, waiting
+from mercer.cli.source import Reading
 from mercer.images.patches import PatchDenoiser
 from mercer.io.pictures import SUFFIXES, Pixels, check_picture, is_picture, read_picture, write_picture
 
@@ -61,9 +62,9 @@ def denoise(
     if data is not None:
         if method != methods.AUTO:
             raise ValueError(f"--method {method} is for images; {source} is a model that was fitted before.")
-        given = project.DenoiseOptions(exclude, (ids, times), missing, rows, chunk_rows)
+        reading = Reading(None, exclude, (ids, times), missing, rows)
         with waiting.watch(verbose, out) as observers:
-            project.denoise(source, data, out, given, observers)
+            project.denoise(source, data, out, reading, chunk_rows, observers)
         return
     if not is_picture(source):
         raise ValueError(

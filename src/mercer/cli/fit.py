@@ -73,15 +73,8 @@ def fit(
         params["n_components"] = values.components(components)
     start = time.perf_counter()
     with waiting.watch(verbose) as observers:
-        found = source.to_learn(
-            data[0],
-            observers,
-            more=tuple(data[1:]),
-            columns=columns,
-            exclude=exclude,
-            kept=(ids, times),
-            missing=missing,
-        )
+        reading = source.Reading(columns, exclude, (ids, times), missing)
+        found = source.to_learn(data[0], observers, reading, more=tuple(data[1:]))
         trainer = Trainer(found, chunk_rows, scale, missing is options.Missing.mean)
         if cluster_at is not None or workers is not None:
             _check_for_cluster(data, scale, missing, rows)

@@ -1,7 +1,7 @@
 """`mercer monitor`: learn from a file of normal rows, and judge the rows of another one as they follow each other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -116,13 +116,12 @@ def monitor(
         "random_state": seed, "lags": values.value(lags), "smoothing": values.value(smoothing),
         "persist": values.value(persist), "false_alarms_per": _per(false_alarms_per),
     }  # fmt: skip
-    read: dict[str, Any] = {"columns": columns, "exclude": exclude, "kept": (ids, times), "missing": missing}
+    reading = source.Reading(columns, exclude, (ids, times), missing)
     n_times = len(options.split_names(times))
     with waiting.watch(verbose, out) as observers:
         if saved is None:
             process = _unfitted({**given, **values.settings(settings or [])})
-            learning = source.to_learn(normal, observers, **read)
-            learning.limit = rows
+            learning = source.to_learn(normal, observers, replace(reading, limit=rows))
             means = _learn(process, learning, n_times)
         else:
             process, means = open_kind(saved, ProcessMonitor, "monitor", "mercer monitor --save"), None
@@ -130,7 +129,7 @@ def monitor(
             process = process.reset() if reset else process
         found = Episodes(process, top)
         if new is not None:
-            judging = source.to_judge(process, new, observers, **read, means=means)
+            judging = source.to_judge(process, new, observers, reading, means)
             _judge(process, judging, n_times, found, Results(out, plot))
         if save is not None:
             process.save(save)

@@ -1,5 +1,6 @@
 """`mercer outliers`: which rows of a file raise an alarm, and by which column."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,16 +82,15 @@ def outliers(
     targets.check_model(save, "--save")
     if out not in (None, "-"):
         writers.check_target(str(out))
+    reading = source.Reading(columns, exclude, (ids, times), missing)
     with waiting.watch(verbose, out) as observers:
         if detector is None:
             level, alpha = _ALPHA if alpha is None else alpha, None
             judge = KernelOutlierDetector(statistic=statistic, alpha=level, standardize=scale.kind, random_state=seed)
             if method == SELECT and train is None:
                 judge.trim = RULES[None].trim  # outliers may be among the rows that are learned from
-            kept = (ids, times) if train is None else ()
-            learning = source.to_learn(
-                train or data, observers, columns=columns, exclude=exclude, kept=kept, missing=missing
-            )
+            of_training = reading if train is None else replace(reading, kept=())
+            learning = source.to_learn(train or data, observers, of_training)
             known, means = _learn(judge, method, learning, rows, seed)
         else:
             judge, known, means = _saved(detector), None, None
@@ -98,9 +98,7 @@ def outliers(
             _check_level(judge, alpha)
         if save is not None:
             judge.save(save)
-        judging = source.to_judge(
-            judge, data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing, means=means
-        )
+        judging = source.to_judge(judge, data, observers, reading, means)
         if known is not None and train is None and rows is None:
             judging.held = known  # standard input can be read only once
             silence.tell(silence.no_training_row(judge._level, judge.calibration_.n))

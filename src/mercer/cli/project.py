@@ -43,39 +43,19 @@ def transform(
     targets.check_apart([model], out=out)  # rows may replace those of DATA: they are written once all are read
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
-        found = source.to_judge(
-            estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing, limit=rows
-        )
+        reading = source.Reading(None, exclude, (ids, times), missing, rows)
+        found = source.to_judge(estimator, data, observers, reading)
         names = [str(name) for name in estimator.get_feature_names_out()]
         tables = found.chunks(chunk_rows)
         _write(out, *labelled(found, tables, lambda table: np.asarray(estimator.transform(table.values)), names))
 
 
-@dataclass(frozen=True)
-class DenoiseOptions:
-    """Options of `mercer denoise` for rows."""
-
-    exclude: str | None
-    kept: tuple[str | None, ...]
-    missing: options.Missing | None
-    rows: int | None
-    chunk_rows: int
-
-
-def denoise(model: Path, data: str, out: str, given: DenoiseOptions, observers: Any) -> None:
+def denoise(model: Path, data: str, out: str, reading: source.Reading, chunk_rows: int, observers: Any) -> None:
     """Replace each row by its reconstruction from the components of a model."""
     targets.check_apart([model], out=out)
     estimator = open_model(model)
-    found = source.to_judge(
-        estimator,
-        data,
-        observers,
-        exclude=given.exclude,
-        kept=given.kept,
-        missing=given.missing,
-        limit=given.rows,
-    )
-    tables = found.chunks(given.chunk_rows)
+    found = source.to_judge(estimator, data, observers, reading)
+    tables = found.chunks(chunk_rows)
     first = next(tables)  # its column names, if any, are those of the output too
     names, clean = labelled(
         found,
@@ -104,9 +84,8 @@ def score(
     targets.check_apart([model, data], out=out)
     estimator = open_model(model)
     with waiting.watch(verbose, out) as observers:
-        found = source.to_judge(
-            estimator, data, observers, exclude=exclude, kept=(ids, times), missing=missing, limit=rows
-        )
+        reading = source.Reading(None, exclude, (ids, times), missing, rows)
+        found = source.to_judge(estimator, data, observers, reading)
         seen = Largest(top)
         names, chunks = labelled(
             found,

@@ -70,9 +70,7 @@ def select(
     targets.check_apart([data], out=out, plot=plot)
     _check_targets(out, plot)
     with waiting.watch(verbose, out) as observers:
-        learning = source.to_learn(
-            data, observers, columns=columns, exclude=exclude, kept=(ids, times), missing=missing
-        )
+        learning = source.to_learn(data, observers, source.Reading(columns, exclude, (ids, times), missing))
         X = _rows(learning, rows, seed)
         found = compared(
             X, str(purpose), Channel(observers), contaminated=contaminated, random_state=seed, seconds=seconds

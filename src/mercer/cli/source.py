@@ -24,6 +24,27 @@ from mercer.tables.prepared import PreparedModel, filled, training_means
 _MODES = {"error": "error", "drop": "drop", "mean": "mark", "keep": "mark"}  # what readers do
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How files are to be read, as the options of a command say it; names of columns are separated by commas."""
+
+    columns: str | None = None  # that are used; None: all that hold numbers
+    exclude: str | None = None
+    kept: tuple[str | None, ...] = ()  # columns that are only copied to the output
+    missing: Missing | MonitorMissing | None = None
+    limit: int | None = None  # number of rows to read, from the start
+
+    def selection(self, columns: tuple[str, ...] | None, missing: str, *, by_position: bool = False) -> Selection:
+        """Return what readers select, with these columns and this handling of missing cells."""
+        keep = tuple(name for text in self.kept for name in split_names(text))
+        return Selection(columns, split_names(self.exclude), keep, _MODES[missing], by_position=by_position)
+
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """The columns that are used."""
+        return None if self.columns is None else split_names(self.columns)
+
+
 @dataclass
 class Source:
     """Rows of a file, as chosen by the options of a command."""
@@ -123,51 +144,27 @@ class Source:
             console.say(f"Dropped {len(rows):,} of {total:,} rows, which have missing cells: {which}, counted from 0.")
 
 
-def to_learn(
-    data: str,
-    observers: tuple[Observer, ...],
-    *,
-    columns: str | None,
-    exclude: str | None,
-    kept: Iterable[str | None],
-    missing: Missing | MonitorMissing | None,
-    more: tuple[str, ...] = (),
-) -> Source:
+def to_learn(data: str, observers: tuple[Observer, ...], reading: Reading, more: tuple[str, ...] = ()) -> Source:
     """Return the rows that a model is to learn from; `more` are further files."""
-    named = None if columns is None else split_names(columns)
-    keep = tuple(name for text in kept for name in split_names(text))
-    selection = Selection(named, split_names(exclude), keep, _MODES[missing or Missing.error])
-    return Source(data, selection, observers, missing == Missing.mean, more=more)
+    selection = reading.selection(reading.named, reading.missing or Missing.error)
+    return Source(data, selection, observers, reading.missing == Missing.mean, limit=reading.limit, more=more)
 
 
 def to_judge(
-    model: Any,
-    data: str,
-    observers: tuple[Observer, ...],
-    *,
-    columns: str | None = None,
-    exclude: str | None = None,
-    kept: Iterable[str | None] = (),
-    missing: Missing | MonitorMissing | None = None,
-    means: Array | None = None,
-    limit: int | None = None,
+    model: Any, data: str, observers: tuple[Observer, ...], reading: Reading, means: Array | None = None
 ) -> Source:
     """Return the rows to apply a model to, with its columns found by name; means are the model's, or those given."""
     names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        wanted: tuple[str, ...] | None = tuple(str(name) for name in names)
-    else:
-        wanted = None if columns is None else split_names(columns)
-    keep = tuple(name for text in kept for name in split_names(text))
-    missing = missing or _own_rule(model)
+    wanted = reading.named if names is None else tuple(str(name) for name in names)
+    missing = reading.missing or _own_rule(model)
     fills = missing == Missing.mean
     if fills and means is None:
         means = training_means(model)
     if fills and means is None:
         raise ValueError(_no_means(model))
-    selection = Selection(wanted, split_names(exclude), keep, _MODES[missing], by_position=names is not None)
+    selection = reading.selection(wanted, missing, by_position=names is not None)
     width = getattr(model, "n_features_in_", None) if names is None else len(names)
-    return Source(data, selection, observers, fills, means, limit=limit, width=width)
+    return Source(data, selection, observers, fills, means, limit=reading.limit, width=width)
 
 
 def learning_only(saved: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
