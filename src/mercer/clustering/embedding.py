@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array, Points, check_kernel_values
-from mercer.engine.gains import Gain
 from mercer.engine.spectrum import inverse_roots, orient
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
@@ -31,7 +30,7 @@ from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budge
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import KhaState, start_state
-from mercer.solvers.hebbian.gain_choice import choose_gain, random_rows, spread, whitened
+from mercer.solvers.hebbian.gain_choice import GainRule, random_rows, spread, whitened
 from mercer.solvers.hebbian.kernel_passes import PassOptions, ritz, run_passes
 from mercer.solvers.hebbian.visits import VisitTiles
 
@@ -127,9 +126,7 @@ class HebbianEmbedding:
         self.affinity, self.settings, self._rng = affinity, settings, rng
         self.tiles = VisitTiles(affinity.operator, hold=True)
         n = self.tiles.shape[0]
-        self.gain: Gain = choose_gain(
-            settings.gain, settings.eta0, "auto", 0.99, size=spread(self.tiles, rng), length=n
-        )
+        self.gain = GainRule(settings.gain, settings.eta0).gain(spread(self.tiles, rng), n)
         A = random_rows(min(r, n), n, rng)
         A, AK = whitened(A, np.ascontiguousarray(self.tiles.matmul(np.ascontiguousarray(A.T)).T))
         self.state: KhaState = start_state(A, AK, self.gain)

@@ -9,18 +9,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
-from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, TimeGain
+from mercer.engine.gains import Gain
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.hebbian_waiting import refuse_generator
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
+from mercer.solvers.hebbian.gain_choice import PLAIN_GAINS
 from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, linear_expansion, run_passes
 from mercer.solvers.hebbian.linear_start import principal_weights, restored_state, start_from_rows
 
-_GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
 _RELATIVE_GAIN = {"constant": 0.004, "t": 0.3, "et": 0.1}  # of eta0="auto", times the mean of |x|^2
 _SHORTEST = 500  # l of the gain: below, a run of a few passes over a few rows would settle before it has learned
 _LONG = 2000  # beyond, noise and not time is scarce: gains fall with the square root of l
@@ -162,7 +162,7 @@ class HebbianPCA(KernelDecomposition):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"gha", "oja"})],
-        "gain": [StrOptions(set(_GAINS))],
+        "gain": [StrOptions(set(PLAIN_GAINS))],
         "eta0": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "length": [Interval(Integral, 1, None, closed="left"), None],
         "normalize": ["boolean"],
@@ -389,7 +389,7 @@ class HebbianPCA(KernelDecomposition):
 
     @property
     def _gain(self) -> Gain:
-        return _GAINS[self.gain](self._relative_gain if self.eta0 == "auto" else float(self.eta0))
+        return PLAIN_GAINS[self.gain](self._relative_gain if self.eta0 == "auto" else float(self.eta0))
 
     @property
     def _relative_gain(self) -> float:

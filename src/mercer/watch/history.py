@@ -14,6 +14,7 @@ from mercer.arrays import Array, IntArray
 
 WIDTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # seconds
 STATISTICS = ("t2", "spe", "p")
+_NUMBER = 8  # bytes
 _KEPT, _FEWEST_KEPT = 3600, 900  # stretches per level
 _BYTES = 128e6  # that all levels may take together, as long as there are `_FEWEST_KEPT`
 
@@ -40,6 +41,11 @@ class Stretch:
         return np.concatenate([self.low, self.high]).astype("<f8").tobytes()
 
 
+def columns_in(n_bytes: int) -> int:
+    """Return the number of variables in a packed stretch of this size."""
+    return n_bytes // (2 * _NUMBER) - len(STATISTICS)
+
+
 def unpacked(data: bytes, alarm: bool) -> Stretch:
     """Return a stretch that was packed."""
     both = np.frombuffer(data, "<f8")
@@ -48,7 +54,7 @@ def unpacked(data: bytes, alarm: bool) -> Stretch:
 
 def kept_of(n_columns: int) -> int:
     """Return how many stretches of each level are kept."""
-    return int(np.clip(_BYTES / (len(WIDTHS) * 16 * (3 + n_columns)), _FEWEST_KEPT, _KEPT))
+    return int(np.clip(_BYTES / (len(WIDTHS) * 2 * _NUMBER * (len(STATISTICS) + n_columns)), _FEWEST_KEPT, _KEPT))
 
 
 class History:

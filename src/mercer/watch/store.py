@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.watch.alarms import OpenAlarm, state_of
-from mercer.watch.history import Key, Stretch, kept_of, unpacked
+from mercer.watch.history import Key, Stretch, columns_in, kept_of, unpacked
 from mercer.watch.schema import connect, lock
 
 MAX_ALARMS = 100_000
@@ -188,7 +188,7 @@ class Store:
     def n_columns(self) -> int:
         """Return the number of variables in the history."""
         found = self._read("SELECT LENGTH(data) FROM history LIMIT 1")
-        return found[0][0] // 16 - 3 if found else 0
+        return columns_in(found[0][0]) if found else 0
 
     def oldest(self, level: int) -> int | None:
         """Return the oldest stretch of a level."""
@@ -270,7 +270,7 @@ def _put_event(connection: sqlite3.Connection, alarm: int, kind: str, at: float 
 def _tidy(connection: sqlite3.Connection) -> None:
     """Delete what is older than what is kept."""
     found = connection.execute("SELECT LENGTH(data) FROM history LIMIT 1").fetchone()
-    kept = kept_of(0 if found is None else found[0] // 16 - 3)
+    kept = kept_of(0 if found is None else columns_in(found[0]))
     for level, newest in connection.execute("SELECT level, MAX(number) FROM history GROUP BY level").fetchall():
         connection.execute("DELETE FROM history WHERE level = ? AND number <= ?", (level, newest - kept))
     connection.execute(

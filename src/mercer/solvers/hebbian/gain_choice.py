@@ -21,7 +21,8 @@ from mercer.arrays import Array
 from mercer.engine.gains import ConstantGain, EigenvalueGain, Gain, MetaGain, TimeGain
 from mercer.kernels.operator import Operator
 
-GAINS = ("constant", "t", "et", "smd")
+PLAIN_GAINS: dict[str, type[Gain]] = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
+GAINS = (*PLAIN_GAINS, "smd")
 _FOLDS = 20.0  # e-foldings in the first pass
 _FASTEST = 0.06  # eta0 |c|: with larger gains rows overshoot
 _META_FOLDS, _META_FASTEST = 13.0, 0.018  # the same for meta-descent, which starts with exp(rho) = e
@@ -45,8 +46,8 @@ class GainRule:
 
     name: str
     eta0: float | str
-    rate: float | str
-    decay: float
+    rate: float | str = "auto"  # mu of meta-descent, and its xi
+    decay: float = 0.99
 
     @property
     def needs_size(self) -> bool:
@@ -54,28 +55,14 @@ class GainRule:
         return isinstance(self.eta0, str) or (self.name == "smd" and isinstance(self.rate, str))
 
     def gain(self, size: float, length: int) -> Gain:
-        """Return the gain for data of this size and this number of samples per pass."""
-        return choose_gain(self.name, self.eta0, self.rate, self.decay, size=size, length=length)
-
-
-def choose_gain(
-    name: str,
-    eta0: float | str,
-    rate: float | str,
-    decay: float,
-    *,
-    size: float,  # |c|, see above
-    length: int,  # samples in a pass
-) -> Gain:
-    """Return the gain rule of this name; "auto" parameters are taken from the data."""
-    unit = size if size > 0 else 1.0
-    eta = _strength(name, length) / unit if isinstance(eta0, str) else float(eta0)
-    if name == "smd":
-        if not isinstance(rate, str):
-            return MetaGain(eta, float(rate), float(decay))
-        return MetaGain(eta, _META * _patience(length) / unit, float(decay), _LOWEST)
-    rules = {"constant": ConstantGain, "t": TimeGain, "et": EigenvalueGain}
-    return rules[name](eta)
+        """Return the gain for data of this size, |c| above, and this number of samples per pass."""
+        unit = size if size > 0 else 1.0
+        eta = _strength(self.name, length) / unit if isinstance(self.eta0, str) else float(self.eta0)
+        if self.name != "smd":
+            return PLAIN_GAINS[self.name](eta)
+        if not isinstance(self.rate, str):
+            return MetaGain(eta, float(self.rate), float(self.decay))
+        return MetaGain(eta, _META * _patience(length) / unit, float(self.decay), _LOWEST)
 
 
 def _strength(name: str, length: int) -> float:
