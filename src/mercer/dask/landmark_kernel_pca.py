@@ -12,8 +12,6 @@ from mercer.dask.checkpoints import MomentsFile, fit_identity
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.compared_rows import check_same_rows, row_digests
 from mercer.dask.landmark_moments import (
-    SAMPLE_ROWS,
-    SAMPLE_ROWS_EACH,
     Measuring,
     group_tasks,
     plan_and_landmarks,
@@ -26,6 +24,7 @@ from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
 from mercer.engine.moments import Moments
 from mercer.estimators.landmark_kernel_pca import LandmarkKernelPCA as Local
+from mercer.estimators.landmark_parameter import rows_to_choose_from
 from mercer.solvers.landmark.moments import Landmarks
 from mercer.solvers.landmark.stream import LandmarkPlan, LandmarkStream
 
@@ -96,11 +95,6 @@ class LandmarkKernelPCA(Transforming):
         self._local = local
         return self
 
-    def _most(self) -> int:
-        """Return how many rows the landmarks are chosen from."""
-        wanted = self.landmarks if isinstance(self.landmarks, int | np.integer) else 0
-        return max(SAMPLE_ROWS, SAMPLE_ROWS_EACH * int(wanted))
-
     # -- partitions ----------------------------------------------------------------------------------------------
 
     def _fit_partitions(self, local: Local, runs: Here | Workers, given: Partitions) -> None:
@@ -111,7 +105,9 @@ class LandmarkKernelPCA(Transforming):
             check_same_rows(runs, given, numbers.get("digests", {}), file.path)
             sizes, rows = arrays["sizes"].tolist(), arrays["rows"]
         else:
-            look = first_look(runs, given, self._most(), seed_of(self.random_state), self._channel())
+            look = first_look(
+                runs, given, rows_to_choose_from(self.landmarks), seed_of(self.random_state), self._channel()
+            )
             numbers, moments, sizes, rows = {"groups": 0, "seen": 0}, None, look.counts, look.rows
         if self._is_small(int(sum(sizes))):
             local.fit(rows)  # the sample is all there is
@@ -147,7 +143,7 @@ class LandmarkKernelPCA(Transforming):
 
     def _fit_stream(self, local: Local, runs: Here | Workers, chunks: Iterable[Any]) -> None:
         """Learn from chunks that are read once: landmarks are chosen from the first of them."""
-        chunks, most = iter(chunks), self._most()
+        chunks, most = iter(chunks), rows_to_choose_from(self.landmarks)
         first: list[Array] = []
         while sum(map(n_rows, first)) < most and (chunk := next(chunks, None)) is not None:
             first.append(checked_rows(chunk, len(first)))

@@ -20,8 +20,6 @@ from mercer.kernels.landmarks import AldDictionary
 from mercer.solvers.landmark.moments import Landmarks, central_values, enough_in_float32, measure
 from mercer.solvers.landmark.stream import LandmarkPlan
 
-SAMPLE_ROWS, SAMPLE_ROWS_EACH = 3000, 10  # rows from which landmarks are chosen, and for each landmark
-
 
 def plan_and_landmarks(
     local: LandmarkKernelPCA, rows: Array, kept: Array | None

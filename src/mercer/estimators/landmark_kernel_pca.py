@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, IntArray, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import examples_of, is_chunked
-from mercer.estimators.landmark_parameter import are_given, check_landmarks
+from mercer.estimators.landmark_parameter import are_given, check_landmarks, rows_to_choose_from
 from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.merging import check_mergeable, check_same
 from mercer.estimators.validation import (
@@ -42,9 +42,6 @@ class _Solved:
     expansion: Expansion | None = None
     freedom: float = 0.0  # n - 1, or what stands for it
     since: int = 0  # rows learned after it
-
-
-_EXAMPLES, _EXAMPLES_EACH = 3000, 10  # rows from which landmarks are chosen, in all and for each landmark
 
 
 class LandmarkKernelPCA(KernelDecomposition):
@@ -197,8 +194,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     }
     _fitted_attributes = ("gamma_", "n_features_in_", "feature_names_in_")  # `expansion_` is made when asked for
 
-    _stream: LandmarkStream | None = None
-    _solved: "_Solved"
+    _stream: LandmarkStream
+    _solved: _Solved
 
     def __init__(
         self,
@@ -282,12 +279,11 @@ class LandmarkKernelPCA(KernelDecomposition):
     def _fit_chunks(self, X: Any) -> None:
         """Learn from files, of which a sample of all rows gives the landmarks, or from chunks that come once."""
         names: list[str] = []
-        wanted = int(self.landmarks) if isinstance(self.landmarks, Integral) else 0
-        most, rng = max(_EXAMPLES, _EXAMPLES_EACH * wanted), generator(self.random_state)
+        most, rng = rows_to_choose_from(self.landmarks), generator(self.random_state)
         examples, chunks = examples_of(X, most, rng, names, self._check_learnable)
         self._begin(examples)
-        assert self._stream is not None
-        if 0 < wanted < n_rows(examples) and self.window is None:
+        wanted = self._stream.plan.wanted
+        if wanted is not None and wanted < n_rows(examples) and self.window is None:
             self._stream.open_on(*self._stream.plan.choose(examples, generator(self.random_state)))
         for chunk in chunks:
             self._learn(chunk)
@@ -325,7 +321,6 @@ class LandmarkKernelPCA(KernelDecomposition):
         measured = self._measured_rows(X)
         self._learn(X)
         if measured is not None:
-            assert self._stream is not None
             self._stream.measuring = measure_again(measured, self._stream.seen, self._stream.landmarks is None)
         return self
 
@@ -338,7 +333,6 @@ class LandmarkKernelPCA(KernelDecomposition):
     def _measured_rows(self, X: Points) -> Points | None:
         """Measure gamma='median' by all rows so far and X, while they are few; return these rows, None if it stays."""
         stream = self._stream
-        assert stream is not None
         if not stream.measuring:
             return None
         rows = RecentRows([*stream.rows.pieces, X]).stacked() if stream.seen else self._first_rows(X)
@@ -356,15 +350,14 @@ class LandmarkKernelPCA(KernelDecomposition):
         """
         X = self._check_learnable(X, reset=True)
         self._begin(X[reference])
-        assert self._stream is not None
         rest = np.setdiff1d(np.arange(n_rows(X)), np.concatenate(parts))
         pieces = [X[rows] for rows in (*parts, rest) if len(rows)]
         moments = self._stream.learn_parts(pieces, X[reference], generator(self.random_state))
         assert self._stream.landmarks is not None
         self._channel().emit("Rows learned", self._stream.seen)
         self._warn_of_fewer()
-        r = MOST_COMPONENTS if self.n_components is None else int(self.n_components)
-        return models_without_parts(self._stream.landmarks.whitening, moments, X, parts, r, self.center)
+        space = self._stream.landmarks.whitening
+        return models_without_parts(space, moments, X, parts, self._wanted_components, self.center)
 
     def _begin(self, X: Points, first: Points | None = None) -> None:
         """Begin with rows of this kind; `first` are those that measure gamma, where more of them may follow."""
@@ -404,7 +397,6 @@ class LandmarkKernelPCA(KernelDecomposition):
         return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _learn(self, X: Points) -> None:
-        assert self._stream is not None
         self._stream = copy(self._stream)
         self._stream.learn(X, generator(self.random_state))
         self._solved = replace(self._solved, since=self._solved.since + n_rows(X))
@@ -416,14 +408,13 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _warn_of_fewer(self) -> None:
         """Warn where there are fewer components than asked for; the model is solved only where that is in doubt."""
-        assert self._stream is not None
         if self.n_components is not None and not self._stream.surely_has(int(self.n_components), self.center):
             super()._warn_of_fewer()
 
     # -- the model -----------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._stream is not None and self._stream.seen > 0
+        return hasattr(self, "_stream") and self._stream.seen > 0
 
     @property
     def expansion_(self) -> Expansion:  # type: ignore[override]
@@ -433,9 +424,7 @@ class LandmarkKernelPCA(KernelDecomposition):
         return self._solve() if self._solved.expansion is None else self._solved.expansion
 
     def _solve(self) -> Expansion:
-        assert self._stream is not None
-        r = self._wanted_components
-        expansion, freedom = self._stream.model(r, self.center)
+        expansion, freedom = self._stream.model(self._wanted_components, self.center)
         self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
         return expansion
 
@@ -478,7 +467,6 @@ class LandmarkKernelPCA(KernelDecomposition):
     def n_samples_seen_(self) -> int:
         """Number of rows seen so far, forgotten ones included."""
         check_is_fitted(self)
-        assert self._stream is not None
         return self._stream.seen
 
     # -- merging -------------------------------------------------------------------------------------------------
@@ -522,18 +510,16 @@ class LandmarkKernelPCA(KernelDecomposition):
         """
         check_is_fitted(self)
         check_mergeable(self, other, LandmarkKernelPCA)
-        first, second = self._stream, other._stream
-        assert first is not None
-        assert second is not None
+        mine, theirs = self._stream.plan, other._stream.plan
         check_same(
             {
-                "kernels": (first.plan.kernel, second.plan.kernel),
-                "windows": (first.plan.window, second.plan.window),
-                "rates of forgetting": (first.plan.forgetting, second.plan.forgetting),
+                "kernels": (mine.kernel, theirs.kernel),
+                "windows": (mine.window, theirs.window),
+                "rates of forgetting": (mine.forgetting, theirs.forgetting),
             }
         )
         merged = self._twin()
-        merged._stream = first.followed_by(second, generator(self.random_state))
+        merged._stream = self._stream.followed_by(other._stream, generator(self.random_state))
         merged._solved = _Solved()
         return merged
 
@@ -541,7 +527,6 @@ class LandmarkKernelPCA(KernelDecomposition):
 
     def _saved_state(self) -> dict[str, Any]:
         expansion = self.expansion_  # solved first: it is the same bits wherever the file is read
-        assert self._stream is not None
         learning = {**self._stream.state(), "since": self._solved.since, "freedom": self._solved.freedom}
         return {**super()._saved_state(), "expansion": expansion, "learning": learning}
 

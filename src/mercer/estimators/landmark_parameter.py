@@ -11,6 +11,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.landmarks import select_landmarks
 
 USUAL_COUNT = 256  # where landmarks=None, for estimators that then choose some
+_EXAMPLES, _EXAMPLES_EACH = 3000, 10  # rows from which landmarks are chosen, in all and for each landmark
 
 
 def are_given(landmarks: Any) -> bool:
@@ -21,6 +22,11 @@ def are_given(landmarks: Any) -> bool:
 def count_of(landmarks: Any) -> int:
     """Return how many landmarks are to be chosen, where they are not given."""
     return USUAL_COUNT if landmarks is None else int(landmarks)
+
+
+def rows_to_choose_from(landmarks: Any) -> int:
+    """Return by how many rows landmarks are chosen, where there are too many for memory."""
+    return max(_EXAMPLES, _EXAMPLES_EACH * (int(landmarks) if isinstance(landmarks, Integral) else 0))
 
 
 def landmark_points(kernel: Kernel, X: Points, landmarks: Any, selection: str, rng: np.random.RandomState) -> Points:
