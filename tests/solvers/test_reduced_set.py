@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.engine.preimage_climb import climb_gaussian, climb_power
 from mercer.kernels import RBF, Cosine, Kernel, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
-from mercer.solvers.incremental.reduced_preimages import Frame
+from mercer.solvers.incremental.reduced_preimages import Frame, Variant
 from mercer.solvers.incremental.reduced_set import ReducedSet, compress
 from textbook import kernel_pca as naive
 from textbook import reduced_set as twin
@@ -256,7 +256,7 @@ def test_a_climb_ends_where_the_plain_fixed_point_ends(rng):
 @pytest.mark.parametrize("kernel", [RBF(0.3), Polynomial(0.5, 1.0, 2)], ids=repr)
 def test_without_a_step_the_best_points_of_the_library_are_taken(kernel, rng):
     X, K, coef, weights = vectors(rng, kernel, n=20, d=8, s=3)
-    made = compress(X, K, coef, weights, kernel, 9, _steps=0)
+    made = compress(X, K, coef, weights, kernel, 9, variant=Variant(steps=0))
     assert_allclose(made.points, X[twin.forward(K, coef, weights, 3)], atol=1e-9)
 
 
@@ -265,7 +265,7 @@ def test_without_a_step_the_best_points_of_the_library_are_taken(kernel, rng):
 def test_a_rotation_into_many_features_changes_nothing(kernel, rng):
     X, K, coef, weights = vectors(rng, kernel, n=20, d=5, s=2)
     Q = np.linalg.qr(rng.standard_normal((60, 5)))[0].T
-    for options in ({"_library": False}, {}):
+    for options in ({"variant": Variant(library=False)}, {}):
         made = compress(X, K, coef, weights, kernel, 4, **options)
         wide = compress(X @ Q, K, coef, weights, kernel, 4, **options)
         assert_allclose(wide.points, made.points @ Q, atol=1e-6)
@@ -285,7 +285,10 @@ def test_coordinates_lead_back_to_the_points(rng):
 def test_passes_fill_the_coefficients_as_the_paper_draws_them(kernel, rng):
     X = rng.standard_normal((60, 12))
     K, coef, weights = components(kernel, X, 3)
-    made = {p: compress(X, K, coef, weights, kernel, 12, _passes=p) for p in ("own", "sequential", "second", "shared")}
+    made = {
+        p: compress(X, K, coef, weights, kernel, 12, variant=Variant(passes=p))
+        for p in ("own", "sequential", "second", "shared")
+    }
     blocks = np.arange(12) // 3
     assert_array_equal(made["own"].coef != 0, blocks == np.arange(4)[:, None])  # Fig. 1 (a)
     assert_array_equal(made["sequential"].coef != 0, blocks <= np.arange(4)[:, None])  # (b)
@@ -305,9 +308,11 @@ def test_pre_images_beat_points_where_few_stand_for_many(usps):
     K, coef, weights = components(RBF(1 / 256), X, 8)
     errors = {
         "subset": error(K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 18, "subset")),
-        "library": error(K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 18, _steps=0)),
+        "library": error(K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 18, variant=Variant(steps=0))),
         "preimage": error(K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 18)),
-        "pure": error(K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 18, _library=False)),
+        "pure": error(
+            K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 18, variant=Variant(library=False))
+        ),
     }
     assert min(errors["preimage"], errors["pure"]) < errors["library"], errors
     many = {m: error(K, coef, weights, compress(X, K, coef, weights, RBF(1 / 256), 270, m)) for m in METHODS}

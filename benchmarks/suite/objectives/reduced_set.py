@@ -10,19 +10,20 @@ from benchmarks.suite.data import load
 from benchmarks.suite.library_chain import Chain, Library, batch, share_lost
 from benchmarks.suite.plan import Objective, Solver
 from mercer.kernels import RBF, Kernel, Polynomial
+from mercer.solvers.incremental.reduced_preimages import Variant
 from mercer.solvers.incremental.reduced_set import ReducedSet, compress
 
 GAUSS, POLY = RBF(1.0 / (2.0 * 2000.0**2)), Polynomial(1.0 / (784 * 255.0**2), 1.0, 2.0)
 VARIANTS: dict[str, dict[str, Any]] = {
     "mercer, subset": {"method": "subset"},
     "mercer, preimage": {},
-    "library only": {"_steps": 0},
-    "(a) own": {"_passes": "own"},
-    "(b) sequential": {"_passes": "sequential"},
-    "shared": {"_passes": "shared"},
-    "(a) pre-images only": {"_passes": "own", "_library": False},
-    "(b) pre-images only": {"_passes": "sequential", "_library": False},
-    "shared, pre-images only": {"_passes": "shared", "_library": False},
+    "library only": {"variant": Variant(steps=0)},
+    "(a) own": {"variant": Variant("own")},
+    "(b) sequential": {"variant": Variant("sequential")},
+    "shared": {"variant": Variant("shared")},
+    "(a) pre-images only": {"variant": Variant("own", library=False)},
+    "(b) pre-images only": {"variant": Variant("sequential", library=False)},
+    "shared, pre-images only": {"variant": Variant("shared", library=False)},
 }
 
 
@@ -69,7 +70,7 @@ OBJECTIVE = Objective(
         **{f"1000 images to {size} points": partial(at_once, size) for size in (210, 105, 42)},
     },
     solvers=[
-        Solver("(c) pre-images only, as published", by(_library=False), peer=True),
+        Solver("(c) pre-images only, as published", by(variant=Variant(library=False)), peer=True),
         *(Solver(name, by(**options)) for name, options in VARIANTS.items()),
     ],
     quality=lambda case, made: share_lost(case.library, made),

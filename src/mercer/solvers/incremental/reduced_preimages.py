@@ -22,13 +22,22 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Cosine, Linear, Polynomial
 
-Passes = Literal["own", "sequential", "second", "shared"]
-
 _NEGLIGIBLE = 1e-15  # share of a vector's square: a smaller gain by (27) would be decided by rounding
-STEPS, _RISE = 5, 1e-3  # limits of the maximisation: the comparison with the library's points needs no more digits
+_STEPS, _RISE = 5, 1e-3  # limits of the maximisation: the comparison with the library's points needs no more digits
 _TRIAL_STEPS, _HOPELESS = 2, 0.7  # after two steps (27) is at about 80 % of its end: with less than this it cannot win
 _ORIGIN_ROWS = 32  # rows whose median is the centre; it is accurate enough, and cheap
 _RANK = 1e-12  # share of the largest squared norm below which a direction of the rows is rounding
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How pre-images are made and used; other variants than the default are for experiments."""
+
+    # which vectors use a point: "own" one vector, "sequential" also later ones [chin2007, Fig. 1 (a), (b)], "second"
+    # all; with "shared", points are also searched for all vectors together
+    passes: Literal["own", "sequential", "second", "shared"] = "second"
+    library: bool = True  # whether points of the library are taken where they are better
+    steps: int = _STEPS  # of the maximisation, at most
 
 
 @dataclass(frozen=True)
@@ -171,7 +180,7 @@ class _Span:
         inside = np.ascontiguousarray(self.basis[: self.m, place])
         self.add(self.rows[place], inside, float(self.missing[place]), self.gram[place], place)
 
-    def choose(self, slope: Slope, aim: slice, served: slice, library: bool, steps: int) -> bool:
+    def choose(self, slope: Slope, aim: slice, served: slice, variant: Variant) -> bool:
         """Add the best point for the residuals of some vectors; return whether there was one.
 
         A pre-image is found for these vectors; it is compared with points of the library for all vectors.
@@ -180,7 +189,8 @@ class _Span:
         start, height, best, gain = ranked
         if start < 0 or height <= _NEGLIGIBLE * self.norms[aim].sum():
             return False
-        found = self._climb(slope, start, aim, served, gain if library else 0.0, steps)
+        library = variant.library
+        found = self._climb(slope, start, aim, served, gain if library else 0.0, variant.steps)
         if found.usable and not (library and gain >= found.gain):
             self.add(found.y, found.inside, found.rest, found.values[: self.n], -1)
         elif library:
@@ -223,22 +233,18 @@ def preimages(
     slope: Slope,
     frame: Frame,
     quotas: IntArray,  # (s,), points for each vector; points that one vector does not need are used for the next
-    *,
-    passes: Passes = "second",
-    library: bool = True,
-    steps: int = STEPS,
+    variant: Variant,
 ) -> tuple[Array, IntArray, IntArray]:
     """Return the pre-images, the places of all chosen points in the library, and how many there are after each vector.
 
-    The place of a pre-image is -1. Without a second pass a point is used only for its vector and later ones.
-    `library=False` takes pre-images only.
+    The place of a pre-image is -1.
     """
     span = _Span(gram, np.ascontiguousarray(coef * np.asarray(weights)[:, None]), frame, int(quotas.sum()))
     limits, counts = np.cumsum(quotas), []
     for k in range(len(coef)):
-        aim = slice(None) if passes == "shared" else slice(k, k + 1)
-        served = slice(k, None) if passes == "sequential" else slice(None)
-        while span.m < limits[k] and span.choose(slope, aim, served, library, steps):
+        aim = slice(None) if variant.passes == "shared" else slice(k, k + 1)
+        served = slice(k, None) if variant.passes == "sequential" else slice(None)
+        while span.m < limits[k] and span.choose(slope, aim, served, variant):
             pass
         counts.append(span.m)
     places = np.array(span.places, np.intp)

@@ -12,9 +12,11 @@ import numpy as np
 from mercer.arrays import Array, IntArray, Points
 from mercer.engine.point_elimination import independent_points, kept_points, refit
 from mercer.kernels.base import Kernel
-from mercer.solvers.incremental.reduced_preimages import STEPS, Frame, Passes, Slope, preimages, search_space
+from mercer.solvers.incremental.reduced_preimages import Frame, Slope, Variant, preimages, search_space
 
 Method = Literal["preimage", "subset"]
+
+_USUAL = Variant()
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,7 @@ def compress(
     kernel: Kernel,
     size: int,
     method: Method = "preimage",
-    *,
-    _passes: Passes = "second",
-    _library: bool = True,
-    _steps: int = STEPS,
+    variant: Variant = _USUAL,
 ) -> ReducedSet:
     """Return at most `size` points that replace the library, and the vectors expressed by these.
 
@@ -48,30 +47,26 @@ def compress(
     other cases "preimage" is "subset". It also is if at most `size` points of the library are independent in feature
     space: these are exact. Points that depend on others in feature space are not kept, so the result may have fewer
     than `size` points. Nothing is random.
-
-    The names that begin with an underscore are for experiments: `_passes` stops at Fig. 1 (a) "own" or (b)
-    "sequential" of the paper or takes its "shared" pre-images; `_library=False` takes pre-images only.
     """
     gram = np.asarray(gram, np.float64)
     coef = np.asarray(coef, np.float64)
     if len(gram) <= size:
         return ReducedSet(points, coef, gram, gram)
     space = search_space(kernel, points) if method == "preimage" else None
-    if space is None or (_library and _passes == "second" and len(independent_points(gram)) <= size):
+    usual = variant.library and variant.passes == "second"
+    if space is None or (usual and len(independent_points(gram)) <= size):
         return _part_of_library(points, gram, coef, kept_points(gram, coef, weights, size))
     quotas = np.full(len(coef), size // len(coef))
     quotas[np.argsort(-np.asarray(weights), kind="stable")[: size % len(coef)]] += 1
-    if _passes == "own":
-        return _separately(points, gram, coef, kernel, space, quotas, _library, _steps)
+    if variant.passes == "own":
+        return _separately(points, gram, coef, kernel, space, quotas, variant)
     slope, frame = space
-    made, places, counts = preimages(
-        gram, coef, weights, slope, frame, quotas, passes=_passes, library=_library, steps=_steps
-    )
+    made, places, counts = preimages(gram, coef, weights, slope, frame, quotas, variant)
     if not len(places):  # the vectors have no length
         return _part_of_library(points, gram, coef, np.zeros(1, np.intp))
     new, small, cross = _kernel_values(points, gram, kernel, frame.origin, made, places)
     inner = cross @ coef.T
-    if _passes == "sequential":
+    if variant.passes == "sequential":
         return ReducedSet(new, _refit_first(small, inner, counts), small, cross)
     return ReducedSet(new, refit(small, inner), small, cross)
 
@@ -97,14 +92,10 @@ def _separately(
     kernel: Kernel,
     space: tuple[Slope, Frame],
     quotas: IntArray,
-    library: bool,
-    steps: int,
+    variant: Variant,
 ) -> ReducedSet:
     """Give each vector points of its own, which no other uses: Fig. 1 (a)."""
-    found = [
-        preimages(gram, coef[k : k + 1], np.ones(1), *space, quotas[k : k + 1], library=library, steps=steps)
-        for k in range(len(coef))
-    ]
+    found = [preimages(gram, coef[k : k + 1], np.ones(1), *space, quotas[k : k + 1], variant) for k in range(len(coef))]
     made, places = np.vstack([each[0] for each in found]), np.concatenate([each[1] for each in found])
     new, small, cross = _kernel_values(points, gram, kernel, space[1].origin, made, places)
     rows, first = np.zeros((len(coef), len(places))), 0
