@@ -75,33 +75,44 @@ class Course:
 
     def segment(self, X: Array, memory: Memory) -> tuple[dict[str, Any], Seen, Memory]:
         """Return the columns of the verdicts for rows without a gap in time, what was seen, and the memory after."""
-        chart, limits = self.book.calibration.chart, self.book.calibration.limits
+        chart = self.book.calibration.chart
         watched, frozen, missing, runs = self.sensors.watch(X, memory.runs)
         rows = watched[:, self.kept]
         lagged, known = self._lagged(rows, memory.rows)
         scores, patterns = self._scores(lagged, known)
-        z = chart.standardised(scores)
-        for at, pattern in patterns:
-            z[at] = pattern.chart.standardised(scores[at])
-        held = _HELD * limits.at(self.model_share * self.alpha) * chart.unit
-        smoothed = chart.run(z, chart.weight, memory.smoothed, held)
-        comparable = smoothed.copy()
-        for at, pattern in patterns:
-            comparable[at] = chart.unit * limits.equivalent(smoothed[at] / pattern.chart.unit, pattern.limits)
+        smoothed, comparable = self._smoothed(scores, patterns, memory.smoothed)
         deciding = np.where(known, chart.decisive(comparable), -np.inf)
         deviations, levels = self.slow.followed(watched, memory.levels, self.alpha, in_blocks)
         values = np.column_stack([deciding, -self.slow.p_values(deviations)])
         p = self._p_values(values, memory.recent)
         shown = np.where(known[:, None], chart.as_scores(comparable), np.nan)
-        causes = np.array(STATISTICS)[chart.deciding(comparable)].astype(object)
-        slow = (p[:, 1] < p[:, 0]) & (p[:, 1] <= self.alpha)
-        causes[slow] = self.slow.in_words(deviations[slow], self.alpha, self.names)
+        causes = self._causes(p, comparable, deviations)
         which = _which(p.min(axis=1) <= self.alpha, causes, in_words(frozen, missing, self.names))
         columns = {"t2": shown[:, 0], "spe": shown[:, 1], "p": p.min(axis=1), "alarm": which != "", "which": which}
         seen = Seen(lagged, watched[:, self.others], scores, columns["p"], columns["p"] <= self.alpha)
         evidence = memory.evidence.after(p[:, 0], known, self.spacing, memory.count)
         after = replace(self._after(rows, smoothed, values, memory), runs=runs, evidence=evidence, levels=levels)
         return columns, seen, after
+
+    def _smoothed(self, scores: Array, patterns: list[tuple[IntArray, Pattern]], start: Array) -> tuple[Array, Array]:
+        """Return smoothed values, (n, 2), and the same on the scale of complete rows, where columns are missing."""
+        chart, limits = self.book.calibration.chart, self.book.calibration.limits
+        z = chart.standardised(scores)
+        for at, pattern in patterns:
+            z[at] = pattern.chart.standardised(scores[at])
+        held = _HELD * limits.at(self.model_share * self.alpha) * chart.unit
+        smoothed = chart.run(z, chart.weight, start, held)
+        comparable = smoothed.copy()
+        for at, pattern in patterns:
+            comparable[at] = chart.unit * limits.equivalent(smoothed[at] / pattern.chart.unit, pattern.limits)
+        return smoothed, comparable
+
+    def _causes(self, p: Array, comparable: Array, deviations: Array) -> npt.NDArray[Any]:
+        """Return what makes each row unusual in words, (n,): T2 or SPE, or slow means where these raise an alarm."""
+        causes = np.array(STATISTICS)[self.book.calibration.chart.deciding(comparable)].astype(object)
+        slow = (p[:, 1] < p[:, 0]) & (p[:, 1] <= self.alpha)
+        causes[slow] = self.slow.in_words(deviations[slow], self.alpha, self.names)
+        return causes
 
     def _p_values(self, values: Array, recent: Array) -> Array:
         """Return p by T2 and SPE and p by slow means, (n, 2), each with regard to its share of the rate."""
