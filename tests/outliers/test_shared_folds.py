@@ -15,8 +15,7 @@ from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import score_model, score_part
 from mercer.outliers.together import reference_size
 from mercer.solvers.exact import parts as exact_parts
-from mercer.solvers.exact.eigen import EigenOptions
-from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.exact.fit import ExactPlan, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
 from textbook import outlier as naive
 
@@ -97,12 +96,12 @@ def test_tiles_give_the_same_models(rng, kernel, center, dtype):
     X = ROWS["plain"](rng, 1300)
     order = rng.permutation(1300)
     parts = np.split(order, [20, 600, 610, 1200])[1:4]
-    given = {"dtype": dtype, "options": EigenOptions(), "center": center}
-    full, models = fit_with_parts(kernel, X, parts, 3, **given)
-    assert_allclose(full.expansion.eigenvalues, fit_exact(kernel, X, 3, **given).expansion.eigenvalues, rtol=1e-5)
+    plan = ExactPlan(3, dtype, center=center)
+    full, models = fit_with_parts(kernel, X, parts, plan)
+    assert_allclose(full.expansion.eigenvalues, fit_exact(kernel, X, plan).expansion.eigenvalues, rtol=1e-5)
     for part, found in zip(parts, models, strict=True):
         kept = np.delete(X, part, axis=0)
-        expected = score_model(fit_exact(kernel, kept, 3, **given).expansion, 1.0, kept)
+        expected = score_model(fit_exact(kernel, kept, plan).expansion, 1.0, kept)
         scores = score_part(found, 1.0)
         tol = 1e-6 if dtype == np.float64 else 2e-4
         for one, rows in ((scores[1], X[part]), (scores[0](X), X)):
@@ -117,7 +116,7 @@ def test_scores_of_parts_equal_the_textbook(seed, gamma, n_components, n_parts):
     parts = np.array_split(rng.permutation(64)[rng.integers(0, 20) :], n_parts + 1)[1:]
     kernel = Linear() if gamma is None else RBF(gamma)
     r = min(n_components, 4) if gamma is None else n_components
-    _, models = fit_with_parts(kernel, X, parts, r, dtype=np.float64, options=EigenOptions())
+    _, models = fit_with_parts(kernel, X, parts, ExactPlan(r))
     expected = naive.scores_of_parts(X, parts, gamma, r, 0.8)
     for model, scores in zip(models, expected, strict=True):
         assert_allclose(score_part(model, 0.8)[1].T, scores, rtol=1e-6, atol=1e-8)
@@ -147,10 +146,10 @@ def test_what_the_model_of_all_rows_does_not_contain_is_found(rng, monkeypatch):
     monkeypatch.setattr(exact_parts, "_LEAST_WIDTHS", 4)
     X = np.repeat(100.0 * np.arange(12), 8)[:, None] + 0.1 * rng.standard_normal((96, 1))
     parts = [np.arange(0, 32), np.arange(32, 64), np.arange(64, 96)]
-    given = {"dtype": np.float64, "options": EigenOptions(), "center": False}
-    _, models = fit_with_parts(RBF(1.0), X, parts, 4, **given)
+    plan = ExactPlan(4, center=False)
+    _, models = fit_with_parts(RBF(1.0), X, parts, plan)
     for part, model in zip(parts, models, strict=True):
-        expected = fit_exact(RBF(1.0), np.delete(X, part, axis=0), 4, **given).expansion
+        expected = fit_exact(RBF(1.0), np.delete(X, part, axis=0), plan).expansion
         assert_allclose(model.expansion.eigenvalues, expected.eigenvalues, rtol=1e-7)
 
 

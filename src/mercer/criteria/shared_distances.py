@@ -12,8 +12,7 @@ from mercer.kernels.distance import RBF
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.inner_product import Linear, Polynomial
 from mercer.kernels.operator import CentredOperator
-from mercer.solvers.exact.eigen import EigenOptions
-from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.exact.fit import ExactPlan, fit_exact
 
 _ABSENT = 1e-10  # share of the first eigenvalue; components with less are rounding errors
 
@@ -46,13 +45,12 @@ class SharedDistances:
     def model(self, kernel: Kernel, n_components: int) -> Expansion:
         """Return kernel PCA with at most so many components, fewer where eigenvalues are only rounding errors."""
         count = min(n_components, len(self.X) - 1)
-        options = EigenOptions()
         if isinstance(kernel, Linear):
-            found = fit_exact(kernel, self.X, min(count, self.X.shape[1]), dtype=np.float64, options=options)
+            found = fit_exact(kernel, self.X, ExactPlan(min(count, self.X.shape[1])))
         else:
             values = self._values(kernel)
             operator = CentredOperator(GivenKernel(values), np.diag(values).copy())
-            found = fit_exact(kernel, self.X, count, dtype=np.float64, options=options, operator=operator)
+            found = fit_exact(kernel, self.X, ExactPlan(count), operator)
         eigenvalues = found.expansion.eigenvalues
         return found.expansion.truncated(max(int((eigenvalues > _ABSENT * eigenvalues[:1]).sum()), 1))
 

@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Points
 from mercer.dask.checkpoints import Journal, digest, same_text
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.cluster_tiles import ClusterTiles, Costs
-from mercer.events import Channel
 from mercer.kernels.base import Kernel
 from mercer.kernels.operator import CentredOperator
-from mercer.solvers.exact.eigen import EigenOptions, choose_solver
-from mercer.solvers.exact.fit import Fit, eigenpairs, finished, fit_exact, float32_pays
+from mercer.solvers.exact.eigen import choose_solver
+from mercer.solvers.exact.fit import ExactPlan, Fit, eigenpairs, finished, fit_exact, float32_pays
 from mercer.solvers.exact.primal import has_few_features
 
 
-def solver_on(runs: Here | Workers, costs: Costs, checkpoint: str | PathLike[str] | None) -> Callable[..., Fit]:
+def solver_on(
+    runs: Here | Workers, costs: Costs, checkpoint: str | PathLike[str] | None
+) -> Callable[[Kernel, Points, ExactPlan], Fit]:
     """Return a function that stands for `fit_exact` and lets the cluster visit the tiles."""
     return partial(_fit, runs, costs, checkpoint)
 
@@ -32,42 +33,35 @@ def _fit(
     checkpoint: str | PathLike[str] | None,
     kernel: Kernel,
     X: Array,
-    n_components: int | float,
-    *,
-    dtype: Any,
-    options: EigenOptions,
-    drop_zeros: bool,
-    center: bool,
-    n_jobs: int | None,
-    channel: Channel,
+    plan: ExactPlan,
 ) -> Fit:
-    if _is_small(kernel, X, n_components, options):  # quicker than to send anything
-        given: dict[str, Any] = {"dtype": dtype, "drop_zeros": drop_zeros, "center": center, "n_jobs": n_jobs}
-        return fit_exact(kernel, X, n_components, options=options, channel=channel, **given)
+    if _is_small(kernel, X, plan):  # quicker than to send anything
+        return fit_exact(kernel, X, plan)
     journal = None
     if checkpoint is not None:
-        plain = replace(options, rng=None)
-        known = (same_text(kernel), np.dtype(dtype).name, plain, n_components, center)
+        plain = replace(plan.options, rng=None)
+        known = (same_text(kernel), np.dtype(plan.dtype).name, plain, plan.n_components, plan.center)
         journal = Journal(checkpoint, digest(X, *known))
     with ExitStack() as ended:
-        place = partial(_operator, ended, runs, kernel, X, costs, journal, center)
-        operator, rough = _operators(place, dtype, float32_pays(kernel, X, n_components, options))
+        place = partial(_operator, ended, runs, kernel, X, costs, journal, plan.center)
+        halves = float32_pays(kernel, X, plan.n_components, plan.options)
+        operator, rough = _operators(place, plan.dtype, halves)
         source = _tiles_of(rough or operator)
         costs.kept, costs.tile_bytes = source.held, source.bytes  # of the tiles that most passes visit
-        options = replace(options, positive=kernel.positive, costly=not costs.kept, rough=rough)
-        spectrum = eigenpairs(kernel, X, operator, n_components, options, n_jobs, channel)
-        fit = finished(kernel, X, operator, spectrum, drop_zeros)
+        options = replace(plan.options, positive=kernel.positive, costly=not costs.kept, rough=rough)
+        spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
+        fit = finished(kernel, X, operator, spectrum, plan.drop_zeros)
     if journal is not None:
         journal.remove()
     return fit
 
 
-def _is_small(kernel: Kernel, X: Array, n_components: int | float, options: EigenOptions) -> bool:
+def _is_small(kernel: Kernel, X: Array, plan: ExactPlan) -> bool:
     """Tell whether this process does it: by singular values of rows with few features, or with the whole matrix."""
-    if options.solver == "auto" and has_few_features(kernel, X):
+    if plan.options.solver == "auto" and has_few_features(kernel, X):
         return True
-    pairs = 1 if isinstance(n_components, float) else n_components
-    return choose_solver(options.solver, len(X), pairs, kernel.positive) == "dense"
+    pairs = 1 if isinstance(plan.n_components, float) else plan.n_components
+    return choose_solver(plan.options.solver, len(X), pairs, kernel.positive) == "dense"
 
 
 def _operator(

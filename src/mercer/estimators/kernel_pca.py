@@ -26,11 +26,12 @@ from mercer.estimators.validation import (
     validated,
 )
 from mercer.expansion.part_model import PartModel
+from mercer.kernels.base import Kernel
 from mercer.preimage.anchors import Anchors
 from mercer.preimage.methods import in_domain
 from mercer.preimage.ridge import RidgeMap, score_kernel
 from mercer.solvers.exact.eigen import EigenOptions
-from mercer.solvers.exact.fit import Fit, fit_exact
+from mercer.solvers.exact.fit import ExactPlan, Fit, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
 
 _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
@@ -381,7 +382,7 @@ class KernelPCA(KernelDecomposition):
         X: Any,
         parts: Sequence[IntArray] = (),
         reference: IntArray | None = None,
-        solve: Callable[..., Fit] = fit_exact,
+        solve: Callable[[Kernel, Points, ExactPlan], Fit] = fit_exact,
     ) -> list[PartModel]:
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
@@ -397,19 +398,19 @@ class KernelPCA(KernelDecomposition):
         rows = X if reference is None else X[reference]
         n_components, gamma = self._settings(rows)
         kernel = self._make_kernel(rows, gamma)
-        settings: dict[str, Any] = {
-            "n_components": self._count(n_components, X.shape[0]),
-            "dtype": self._tile_dtype(X),
-            "options": self._options(),
-            "drop_zeros": self.remove_zero_eig or self.n_components is None,
-            "center": self.center,
-            "n_jobs": self.n_jobs,
-            "channel": self._channel(),
-        }
+        plan = ExactPlan(
+            self._count(n_components, X.shape[0]),
+            self._tile_dtype(X),
+            self._options(),
+            drop_zeros=self.remove_zero_eig or self.n_components is None,
+            center=self.center,
+            n_jobs=self.n_jobs,
+            channel=self._channel(),
+        )
         if parts:
-            solved, models = fit_with_parts(kernel, X, parts, **settings)
+            solved, models = fit_with_parts(kernel, X, parts, plan)
         else:
-            solved, models = solve(kernel, X, **settings), []
+            solved, models = solve(kernel, X, plan), []
         self._keep(solved, X)
         return models
 

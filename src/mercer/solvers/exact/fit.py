@@ -1,6 +1,6 @@
 """Exact kernel PCA: eigenpairs of the centred kernel matrix, as an expansion on the training points."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from mercer.arrays import Array, Points, n_rows
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, is_indefinite, orient, rounding_noise, thresholds
 from mercer.errors import IndefiniteKernelWarning, warn_user
-from mercer.events import SILENT, Channel
+from mercer.events import Channel
 from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
@@ -23,6 +23,19 @@ from mercer.solvers.exact.primal import CentredRows, has_few_features, solve_row
 from mercer.solvers.exact.start import sampled_start
 
 _MANY_ROWS, _FEW_FEATURES = 10_000, 256  # from and up to here, tiles in half the memory save up to a third of the time
+
+
+@dataclass(frozen=True)
+class ExactPlan:
+    """What is to be computed of some rows, and how."""
+
+    n_components: int | float  # a float is a share of the total variation
+    dtype: Any = np.float64  # of the kernel values
+    options: EigenOptions = field(default_factory=EigenOptions)
+    drop_zeros: bool = False  # leave out components without variation
+    center: bool = True
+    n_jobs: int | None = None
+    channel: Channel = field(default_factory=Channel)  # nobody is told
 
 
 @dataclass(frozen=True)
@@ -51,57 +64,36 @@ def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = No
     return CentredOperator(tiles, kernel.diagonal(X), center=center)
 
 
-def fit_exact(
-    kernel: Kernel,
-    X: Points,
-    n_components: int | float,
-    *,
-    dtype: Any,
-    options: EigenOptions,
-    drop_zeros: bool = False,
-    center: bool = True,
-    n_jobs: int | None = None,
-    channel: Channel = SILENT,
-    operator: Operator | None = None,  # of these rows, if there is one already
-) -> Fit:
-    """Solve kernel PCA on the rows of X; a float n_components is a share of the total variation."""
+def fit_exact(kernel: Kernel, X: Points, plan: ExactPlan, operator: Operator | None = None) -> Fit:
+    """Solve kernel PCA on the rows of X; the operator is that of these rows, if there is one already."""
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
-    if operator is None and options.solver == "auto" and has_few_features(kernel, X):
-        return fit_rows(kernel, points, kernel.prepare(X, np.float64), n_components, drop_zeros, center)
-    options = replace(options, whole=operator is None and 8 * n_rows(X) ** 2 <= memory_budget())
-    halves = operator is None and float32_pays(kernel, X, n_components, options)
-    operator = make_operator(kernel, X, dtype, n_jobs, center) if operator is None else operator
-    options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, n_jobs))
+    if operator is None and plan.options.solver == "auto" and has_few_features(kernel, X):
+        return fit_rows(kernel, points, kernel.prepare(X, np.float64), plan)
+    options = replace(plan.options, whole=operator is None and 8 * n_rows(X) ** 2 <= memory_budget())
+    halves = operator is None and float32_pays(kernel, X, plan.n_components, options)
+    operator = make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center) if operator is None else operator
+    options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, plan.n_jobs))
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
-    spectrum = eigenpairs(kernel, X, operator, n_components, options, n_jobs, channel)
-    return finished(kernel, points, operator, spectrum, drop_zeros)
+    spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
+    return finished(kernel, points, operator, spectrum, plan.drop_zeros)
 
 
-def eigenpairs(
-    kernel: Kernel,
-    X: Points,
-    operator: Operator,  # of these rows
-    n_components: int | float,
-    options: EigenOptions,
-    n_jobs: int | None,
-    channel: Channel,
-) -> Spectrum:
-    """Return the wanted eigenpairs; where products are costly, a sample of the rows gives the start."""
+def eigenpairs(kernel: Kernel, X: Points, operator: Operator, plan: ExactPlan) -> Spectrum:
+    """Return the wanted eigenpairs of the operator of X; where products are costly, some of the rows give the start."""
+    options = plan.options
     if options.costly:
-        improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(n_jobs))
+        improve = partial(sampled_start, kernel=kernel, X=X, threads=available_threads(plan.n_jobs))
         options = replace(options, improve=improve)
-    if isinstance(n_components, float):
-        return solve_share(operator, n_components, options, channel)
-    return solve(operator, n_components, options, channel)
+    if isinstance(plan.n_components, float):
+        return solve_share(operator, plan.n_components, options, plan.channel)
+    return solve(operator, plan.n_components, options, plan.channel)
 
 
-def fit_rows(
-    kernel: Kernel, points: Points, features: Array, n_components: int | float, drop_zeros: bool, center: bool
-) -> Fit:
+def fit_rows(kernel: Kernel, points: Points, features: Array, plan: ExactPlan) -> Fit:
     """Solve kernel PCA on points whose kernel values are the inner products of features, (n, d)."""
-    rows = CentredRows(features, center)
-    most = features.shape[1] if drop_zeros else len(features)  # beyond the number of features eigenvalues are zero
-    return finished(kernel, points, rows, solve_rows(rows, min(n_components, most)), drop_zeros)
+    rows = CentredRows(features, plan.center)
+    most = features.shape[1] if plan.drop_zeros else len(features)  # beyond the number of features eigenvalues are zero
+    return finished(kernel, points, rows, solve_rows(rows, min(plan.n_components, most)), plan.drop_zeros)
 
 
 def finished(

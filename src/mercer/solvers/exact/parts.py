@@ -8,14 +8,12 @@ that one visit of the tiles serves the products of all. Vectors of a model have 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array, IntArray, Points, check_kernel_values
 from mercer.engine.krylov import KrylovResult
 from mercer.engine.krylov_batch import batch_krylov
-from mercer.events import SILENT, Channel
 from mercer.expansion.model import Expansion
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
@@ -24,7 +22,6 @@ from mercer.kernels.operator import CentredOperator, KernelSource
 from mercer.kernels.parts import PartProducts, WithoutPart
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, one_blas_thread
 from mercer.solvers.exact.eigen import (
-    EigenOptions,
     Spectrum,
     krylov_limits,
     krylov_spectrum,
@@ -32,7 +29,7 @@ from mercer.solvers.exact.eigen import (
     solve,
     solve_share,
 )
-from mercer.solvers.exact.fit import Fit, finished, fit_exact, fit_rows
+from mercer.solvers.exact.fit import ExactPlan, Fit, finished, fit_exact, fit_rows
 from mercer.solvers.exact.primal import has_few_features
 
 _NARROWEST = 4  # vectors in a block: a visit of the tiles costs about the same for one
@@ -48,48 +45,33 @@ class _Problem:
     kernel: Kernel
     rows: Points  # (n, d)
     parts: list[slice]
-    n_components: int | float
-    options: EigenOptions
-    drop_zeros: bool
-    center: bool
+    plan: ExactPlan
 
 
 def fit_with_parts(
-    kernel: Kernel,
-    X: Points,
-    parts: Sequence[IntArray],  # disjoint
-    n_components: int | float,
-    *,
-    dtype: Any,
-    options: EigenOptions,
-    drop_zeros: bool = False,
-    center: bool = True,
-    n_jobs: int | None = None,
-    channel: Channel = SILENT,
+    kernel: Kernel, X: Points, parts: Sequence[IntArray], plan: ExactPlan
 ) -> tuple[Fit, list[PartModel]]:
-    """Return kernel PCA of the rows of X, and for each part that of all other rows."""
+    """Return kernel PCA of the rows of X, and for each part that of all other rows; parts have no row in common."""
     order = np.concatenate([np.setdiff1d(np.arange(X.shape[0]), np.concatenate(parts)), *parts])
     ends = X.shape[0] - np.cumsum([0, *(len(part) for part in reversed(parts))])[::-1]
     slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
-    options = replace(options, positive=kernel.positive)
-    given = _Problem(kernel, X[order], slices, n_components, options, drop_zeros, center)
-    by_rows = options.solver == "auto" and has_few_features(kernel, X)
-    operator = None if by_rows else _full_operator(given, dtype, n_jobs)
-    full = fit_exact(
-        kernel, given.rows, n_components,
-        dtype=dtype, options=options, drop_zeros=drop_zeros, center=center, channel=channel, operator=operator,
-    )  # fmt: skip
-    models = _by_rows(given) if operator is None else _without_parts(given, operator.source, full, channel)
+    plan = replace(plan, options=replace(plan.options, positive=kernel.positive))
+    given = _Problem(kernel, X[order], slices, plan)
+    by_rows = plan.options.solver == "auto" and has_few_features(kernel, X)
+    operator = None if by_rows else _full_operator(given)
+    full = fit_exact(kernel, given.rows, plan, operator)
+    models = _by_rows(given) if operator is None else _without_parts(given, operator.source, full)
     back = np.argsort(order)
     return _reordered(full, X, back), [replace(m, expansion=_on(m.expansion, X, back)) for m in models]
 
 
-def _full_operator(given: _Problem, dtype: Any, n_jobs: int | None) -> CentredOperator:
+def _full_operator(given: _Problem) -> CentredOperator:
     """Return the centred kernel matrix of all rows: of few rows the whole matrix, which needs no threads."""
-    n, threads = given.rows.shape[0], available_threads(n_jobs)
-    tiles = SymmetricTiles(given.kernel, given.rows, dtype, memory_budget(), 1 if n <= _WHOLE_ROWS else threads)
+    n, plan = given.rows.shape[0], given.plan
+    threads = 1 if n <= _WHOLE_ROWS else available_threads(plan.n_jobs)
+    tiles = SymmetricTiles(given.kernel, given.rows, plan.dtype, memory_budget(), threads)
     source = _whole(tiles) if n <= _WHOLE_ROWS else tiles
-    return CentredOperator(source, given.kernel.diagonal(given.rows), center=given.center)
+    return CentredOperator(source, given.kernel.diagonal(given.rows), center=plan.center)
 
 
 def _whole(source: KernelSource) -> GivenKernel:
@@ -107,7 +89,7 @@ def _reordered(full: Fit, X: Points, back: IntArray) -> Fit:
     return replace(full, expansion=_on(full.expansion, X, back), eigenvectors=full.eigenvectors[back])
 
 
-def _without_parts(given: _Problem, source: KernelSource, full: Fit, channel: Channel) -> list[PartModel]:
+def _without_parts(given: _Problem, source: KernelSource, full: Fit) -> list[PartModel]:
     if full.solver == "dense" and isinstance(source, SymmetricTiles) and 8 * source.shape[0] ** 2 <= memory_budget():
         source = _whole(source)  # that was needed anyway, and parts of it are needed now
     own = np.asarray(given.kernel.diagonal(given.rows), np.float64)
@@ -115,9 +97,9 @@ def _without_parts(given: _Problem, source: KernelSource, full: Fit, channel: Ch
     with one_blas_thread():
         sums = products.sums()
         operators = [_operator(given, source, part, own, s) for part, s in zip(given.parts, sums, strict=True)]
-        spectra = _spectra(given, products, operators, full, channel)
+        spectra = _spectra(given, products, operators, full)
         fits = [
-            finished(given.kernel, given.rows, operator, spectrum, given.drop_zeros)
+            finished(given.kernel, given.rows, operator, spectrum, given.plan.drop_zeros)
             for operator, spectrum in zip(operators, spectra, strict=True)
         ]
         models = [_wide(fit.expansion, part) for fit, part in zip(fits, given.parts, strict=True)]
@@ -134,14 +116,7 @@ def _by_rows(given: _Problem) -> list[PartModel]:
     own, models = np.asarray(given.kernel.diagonal(given.rows), np.float64), []
     for part in given.parts:
         others = np.delete(features, part, axis=0)
-        fit = fit_rows(
-            given.kernel,
-            np.delete(given.rows, part, axis=0),
-            others,
-            given.n_components,
-            given.drop_zeros,
-            given.center,
-        )
+        fit = fit_rows(given.kernel, np.delete(given.rows, part, axis=0), others, given.plan)
         scores = features[part] @ (others.T @ fit.expansion.coef.T) - fit.expansion.offset
         sums = features[part] @ others.sum(axis=0)
         models.append(_part_model(_wide(fit.expansion, part), fit, scores, own[part], sums))
@@ -152,7 +127,7 @@ def _operator(given: _Problem, source: KernelSource, part: slice, own: Array, su
     """Return the centred kernel matrix of all rows but a part."""
     without = WithoutPart(source, part)
     means = check_kernel_values(sums[without.kept] / len(without.kept))
-    return CentredOperator(without, own[without.kept], center=given.center, row_means=means)
+    return CentredOperator(without, own[without.kept], center=given.plan.center, row_means=means)
 
 
 def _wide(expansion: Expansion, part: slice) -> Expansion:
@@ -180,21 +155,20 @@ def _part_model(model: Expansion, fit: Fit, scores: Array, own: Array, sums: Arr
 # -- eigenpairs ----------------------------------------------------------------------------------------------------
 
 
-def _spectra(
-    given: _Problem, products: PartProducts, operators: list[CentredOperator], full: Fit, channel: Channel
-) -> list[Spectrum]:
-    share = given.n_components if isinstance(given.n_components, float) else None
-    r = _likely_count(full.expansion.n_components) if share is not None else int(given.n_components)
+def _spectra(given: _Problem, products: PartProducts, operators: list[CentredOperator], full: Fit) -> list[Spectrum]:
+    wanted, options = given.plan.n_components, given.plan.options
+    share = wanted if isinstance(wanted, float) else None
+    r = _likely_count(full.expansion.n_components) if share is not None else int(wanted)
     least = min(operator.shape[0] for operator in operators)
-    if given.options.solver in ("auto", "krylov") and _LEAST_WIDTHS * max(r, _NARROWEST) <= least:
-        found = _side_by_side(given, products, operators, full, r, channel)
+    if options.solver in ("auto", "krylov") and _LEAST_WIDTHS * max(r, _NARROWEST) <= least:
+        found = _side_by_side(given, products, operators, full, r)
     else:
-        found = [solve(operator, min(r, operator.shape[0]), given.options) for operator in operators]
+        found = [solve(operator, min(r, operator.shape[0]), options) for operator in operators]
     if share is None:
         return found
     held = [shortened(spectrum, share, operator.trace) for operator, spectrum in zip(operators, found, strict=True)]
     return [
-        solve_share(operator, share, given.options) if one is None else one
+        solve_share(operator, share, options) if one is None else one
         for operator, one in zip(operators, held, strict=True)
     ]
 
@@ -205,7 +179,7 @@ def _likely_count(r: int) -> int:
 
 
 def _side_by_side(
-    given: _Problem, products: PartProducts, operators: list[CentredOperator], full: Fit, r: int, channel: Channel
+    given: _Problem, products: PartProducts, operators: list[CentredOperator], full: Fit, r: int
 ) -> list[Spectrum]:
     """Run one block Krylov iteration per part, all in step."""
     allowed = np.ones((len(given.parts), len(full.eigenvectors)))
@@ -217,17 +191,17 @@ def _side_by_side(
     start[: full.eigenvectors.shape[1]] += full.eigenvectors.T[: len(start)]
 
     def centred(blocks: Array) -> Array:
-        return blocks - blocks.sum(axis=2, keepdims=True) / counts * allowed[:, None] if given.center else blocks
+        return blocks - blocks.sum(axis=2, keepdims=True) / counts * allowed[:, None] if given.plan.center else blocks
 
     unit = max(abs(operator.trace) for operator in operators) or 1.0  # so that squares do not overflow
-    limits = krylov_limits(operators[0], given.options)
+    limits = krylov_limits(operators[0], given.plan.options)
     found = batch_krylov(
         lambda blocks: centred(products.within(centred(blocks))) / unit,
         start * allowed[:, None],
         r,
         allowed=allowed,
         **{**limits, "noise": limits["noise"] / unit},
-        channel=channel,
+        channel=given.plan.channel,
     )
     return [
         krylov_spectrum(

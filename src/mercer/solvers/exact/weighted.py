@@ -10,13 +10,13 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
 from mercer.solvers.exact.eigen import EigenOptions, solve
-from mercer.solvers.exact.fit import fit_exact
+from mercer.solvers.exact.fit import ExactPlan, fit_exact
 
 
 def fit_weighted(kernel: Kernel, X: Points, weights: Array | None, n_components: int, center: bool) -> Expansion:
     """Return the model of rows with positive weights, (n,), which has seen as many rows as they sum to; None: all 1."""
     if weights is None:
-        return fit_exact(kernel, X, n_components, dtype=np.float64, options=EigenOptions(), center=center).expansion
+        return fit_exact(kernel, X, ExactPlan(n_components, center=center)).expansion
     total, scale = float(weights.sum()), np.sqrt(weights)
     tiles = SymmetricTiles(kernel, X, np.float64, memory_budget(), available_threads())
     operator = CentredOperator(tiles, kernel.diagonal(X), weights=weights / total, scale=scale, center=center)
