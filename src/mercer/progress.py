@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mercer.events import COMPILATION, Event, Observer
+from mercer.events import COMPILATION, Channel, Event, Observer
 
 LOGGER = logging.getLogger("mercer")
 _PAUSE = 1.0  # seconds between two log lines of a stage
@@ -20,6 +20,11 @@ def observers(verbose: bool | int) -> tuple[Observer, ...]:
     shown = LogLines(pause=0.0) if verbose > 1 else _bars()
     COMPILATION.add(shown)
     return (shown,)
+
+
+def channel_to(watchers: tuple[Observer, ...], verbose: bool | int) -> Channel:
+    """Return a channel to these observers, and to the display that `verbose` asks for."""
+    return Channel((*watchers, *observers(verbose)))
 
 
 def _bars() -> Observer:

@@ -8,6 +8,7 @@ from mercer import KernelPCA
 from mercer.criteria.candidates import COUNTS, WIDTHS, Family, Grid
 from mercer.criteria.judged import Watch, tried
 from mercer.criteria.shared_distances import SharedDistances
+from mercer.events import SILENT, Channel, History
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
 from textbook.kernel_pca import median_gamma, up_to_sign
@@ -56,10 +57,10 @@ def test_all_combinations_are_tried_once():
 
 
 def test_two_kernels_are_tried_when_there_is_no_time():
-    families, told = Grid().families(), []
-    found = tried(families, lambda family: 1, Watch(0.0, -1e9), lambda step, total: told.append((step, total)))
+    families, history = Grid().families(), History()
+    found = tried(families, lambda family: 1, Watch(0.0, -1e9), Channel((history,)))
     assert list(found) == families[:2]
-    assert told == [(1, 8), (2, 8)]
+    assert [(event.step, event.total) for event in history.events] == [(1, 8), (2, 8)]
 
 
 def test_an_error_in_a_thread_is_not_lost():
@@ -67,4 +68,4 @@ def test_an_error_in_a_thread_is_not_lost():
         raise ZeroDivisionError(family.kernel)
 
     with pytest.raises(ZeroDivisionError, match="linear"):
-        tried(Grid().families(), fails, Watch(), lambda step, total: None)
+        tried(Grid().families(), fails, Watch(), SILENT)

@@ -14,10 +14,11 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.hidden_cells import BoolArray, hide, predictions, size_of
-from mercer.criteria.judged import Judged, Told, Watch, tried
+from mercer.criteria.judged import Judged, Watch, tried
 from mercer.criteria.shared_distances import SharedDistances
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling
+from mercer.events import SILENT, Channel
 
 MOST_ROWS = 500
 _HELD, _HELD_SHARE = 100, 4  # rows that are predicted: at most so many, and one row in four
@@ -64,7 +65,7 @@ def judge_by_cells(
     rng: np.random.RandomState,
     *,
     watch: Watch | None = None,
-    tell: Told = lambda step, total: None,
+    channel: Channel = SILENT,
     trust: Trust | None = None,
     must_change: bool = False,
 ) -> Judged:
@@ -82,7 +83,7 @@ def judge_by_cells(
     families = (grid if trust is None else replace(grid, widths=trust.first(grid.widths))).families()
     limits = {"linear": trial.known} if must_change else {}
     found = tried(
-        families, lambda family: _errors(trial, family, *parts[family.standardize], grid, limits), watch, tell
+        families, lambda family: _errors(trial, family, *parts[family.standardize], grid, limits), watch, channel
     )
     candidates, errors = [], []
     for family, rows in found.items():

@@ -9,13 +9,12 @@ from typing import TypeVar
 
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family
+from mercer.events import Channel
 from mercer.kernels.tiles import available_threads, one_blas_thread
 
 SELECT = "select"  # the value of a parameter that is to be selected
 FEWEST_ROWS = 20  # with fewer rows settings cannot be compared
-STAGE = "kernels compared"  # what progress displays show
-
-Told = Callable[[int, int], None]
+_STAGE = "kernels compared"  # what progress displays show
 _Found = TypeVar("_Found")
 _FEWEST = 2  # families that are tried even if the time is over
 
@@ -52,7 +51,7 @@ class Watch:
 
 
 def tried(
-    families: Sequence[Family], work: Callable[[Family], _Found], watch: Watch, tell: Told
+    families: Sequence[Family], work: Callable[[Family], _Found], watch: Watch, channel: Channel
 ) -> dict[Family, _Found]:
     """Return what `work` finds for each family, in threads; families are left out when the time is over."""
     found: dict[Family, _Found] = {}
@@ -64,7 +63,7 @@ def tried(
         result = work(families[place])
         with lock:
             found[families[place]] = result
-            tell(len(found), len(families))
+            channel.emit(_STAGE, len(found), len(families))
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         list(pool.map(attempt, range(len(families))))

@@ -17,11 +17,12 @@ from scipy.stats import rankdata
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.held_out import HeldOut
-from mercer.criteria.judged import Judged, Told, Watch, tried
+from mercer.criteria.judged import Judged, Watch, tried
 from mercer.criteria.pretended_outliers import KINDS, pretended_outliers
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling, have_one_unit
 from mercer.engine.upper_units import UpperUnits
+from mercer.events import SILENT, Channel
 
 MOST_ROWS = 500
 _DRAWS = 2
@@ -39,7 +40,7 @@ def judge_by_outliers(
     *,
     trust: Trust,
     watch: Watch | None = None,
-    tell: Told = lambda step, total: None,
+    channel: Channel = SILENT,
 ) -> Judged:
     """Return how well the candidates find pretended outliers; X is (n, d) with 20 rows at least."""
     watch = watch or Watch()
@@ -51,7 +52,7 @@ def judge_by_outliers(
     parts = {kind: [draw.scaled(kind) for draw in draws] for kind in grid.scalings}
     families = replace(grid, widths=trust.first(grid.widths)).families()
     most = min(max(grid.counts), max(len(X) // _ROWS_PER_COMPONENT, 1))
-    found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, tell)
+    found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, channel)
     areas: dict[Candidate, Array] = {}
     for family, rows in found.items():
         gamma = getattr(family.made(whole[family.standardize]), "gamma", None)

@@ -16,7 +16,7 @@ from mercer.dask.allocation import memory_used_again
 from mercer.dask.cluster import Here, Workers, find
 from mercer.dask.partitions import checked_rows, is_pieces, is_stream, partitions_of, whole_rows
 from mercer.events import Channel, Observer
-from mercer.progress import observers as progress_observers
+from mercer.progress import channel_to
 
 _PIECES_EACH = 4  # pieces of an ordinary array, for each thread of the cluster
 
@@ -43,7 +43,7 @@ class ClusterModel(BaseEstimator):  # type: ignore[misc]
         return local
 
     def _channel(self) -> Channel:
-        return Channel((*self.observers, *progress_observers(self.verbose)))
+        return channel_to(self.observers, self.verbose)
 
     def _runs(self) -> Here | Workers:
         return find(self.client)

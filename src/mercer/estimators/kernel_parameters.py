@@ -7,7 +7,7 @@ from mercer.events import Channel, Observer
 from mercer.kernels.base import Kernel
 from mercer.kernels.resolve import KernelSpec, resolve_gamma, resolve_kernel
 from mercer.kernels.user_given import Precomputed
-from mercer.progress import observers as progress_observers
+from mercer.progress import channel_to
 
 
 class KernelParameters:
@@ -22,7 +22,7 @@ class KernelParameters:
     observers: tuple[Observer, ...] = ()
 
     def _channel(self) -> Channel:
-        return Channel((*self.observers, *progress_observers(self.verbose)))
+        return channel_to(self.observers, self.verbose)
 
     def _make_kernel(self, X: Points, gamma: float | None = None) -> Kernel:
         """Freeze gamma as `gamma_` and return the kernel object that the parameters describe.

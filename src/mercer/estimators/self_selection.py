@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse
 from mercer.criteria.candidates import COUNTS, WIDTHS, Grid
 from mercer.criteria.cell_choice import judge_by_cells
-from mercer.criteria.judged import FEWEST_ROWS, SELECT, STAGE
+from mercer.criteria.judged import FEWEST_ROWS, SELECT
 from mercer.events import Channel
 from mercer.kernels.resolve import resolve_gamma
 
@@ -39,7 +39,7 @@ def selected(
     else:
         grid = Grid(("rbf",), counts=counts, gammas=(resolve_gamma(gamma, rows),))
     rng = np.random.RandomState(0) if seed is None else seed
-    judged = judge_by_cells(rows, grid, rng, tell=lambda step, total: channel.emit(STAGE, step, total))
+    judged = judge_by_cells(rows, grid, rng, channel=channel)
     keep = judged.candidate.n_components if _is_select(n_components) else n_components
     return keep, resolve_gamma(gamma, rows) if kernel == "linear" else judged.candidate.gamma
 

@@ -9,13 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.estimators.all_or_nothing import all_or_nothing
+from mercer.events import Channel
 from mercer.monitoring.adaptation import Pace, Waiting
 from mercer.monitoring.calibration import Fitter, calibrated, judge_from
 from mercer.monitoring.drift import Evidence
 from mercer.monitoring.explaining import Explaining
 from mercer.monitoring.levels import Levels
 from mercer.monitoring.patterns import Book
-from mercer.monitoring.reference import Reference, Rows, Told, folds_of
+from mercer.monitoring.reference import Reference, Rows, folds_of
 from mercer.monitoring.relations import Relations
 from mercer.monitoring.slow_means import SlowMeans
 from mercer.monitoring.stream import follow
@@ -184,10 +185,9 @@ class Following(Explaining):
         """Fit the model to rows, and set the limits by models of parts of them."""
         fit = self._fitter()
         judge = judge_from(rows.lagged, fit, self.standardize)
-        self._renew(Reference.held_out(rows, judge, fit, self._plan(), self._teller()), judge)
+        self._renew(Reference.held_out(rows, judge, fit, self._plan(), self._channel()), judge)
 
-    def _teller(self) -> Told:
-        """Return who is told which part of the rows was held out."""
+    def _channel(self) -> Channel:
         raise NotImplementedError
 
 

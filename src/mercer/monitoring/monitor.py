@@ -20,7 +20,7 @@ from mercer.monitoring.dependence import wandering
 from mercer.monitoring.following import Following
 from mercer.monitoring.lags import lags_left
 from mercer.monitoring.rates import pair_of, rate_of
-from mercer.monitoring.reference import Rows, Told
+from mercer.monitoring.reference import Rows
 from mercer.monitoring.sensors import Sensors
 from mercer.monitoring.times import starts_of, times_of, typical_step
 from mercer.monitoring.training import LEAST_ROWS, missing_in_words, prepared, require_rows
@@ -28,9 +28,7 @@ from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.folds import gap_of
 from mercer.outliers.given_estimator import check_takes_rows, expansion_of
 from mercer.outliers.scores import ScoreModel, score_model
-from mercer.progress import observers as progress_observers
-
-_STAGE = "parts held out"
+from mercer.progress import channel_to
 
 
 class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc]
@@ -313,9 +311,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
             self.standardize,
         )  # fmt: skip
 
-    def _teller(self) -> Told:
-        channel = Channel((*self.observers, *progress_observers(self.verbose)))
-        return lambda step, total: channel.emit(_STAGE, step, total)
+    def _channel(self) -> Channel:
+        return channel_to(self.observers, self.verbose)
 
     def _fitter(self) -> Fitter:
         return self._fit_estimator if self._recipe is None else fitter_of(*self._recipe)

@@ -11,7 +11,7 @@ from m of n rows, are brought to the level of the model of all rows by the facto
     (s_in(n) + (s_out(m) - s_in(m)) m / n) / s_out(m).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,12 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
+from mercer.events import Channel
 from mercer.monitoring.calibration import Fitter, Plan, judge_from
 from mercer.monitoring.imputation import Imputer, Normal
 from mercer.outliers.folds import contiguous_folds
 from mercer.outliers.panel import Judge
 
-Told = Callable[[int, int], None]
+_STAGE = "parts held out"  # what progress displays show
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class Reference:
     gap: int  # rows between what a model judges and what it learns from
 
     @classmethod
-    def held_out(cls, rows: Rows, whole: Judge, fit: Fitter, plan: Plan, told: Told) -> "Reference":
+    def held_out(cls, rows: Rows, whole: Judge, fit: Fitter, plan: Plan, channel: Channel) -> "Reference":
         """Return the reference of rows judged by models of rows that are not near them in time; whole knows all."""
         scores, owner, judges = np.empty((len(rows), 2)), np.zeros(len(rows), np.int64), []
         n_folds, inside, sizes = min(plan.n_folds, len(rows)), [], []
@@ -86,7 +87,7 @@ class Reference:
             inside.append(judge(rows.lagged[learned]).mean(axis=0))
             sizes.append(len(learned))
             judges.append(judge)
-            told(number + 1, n_folds)
+            channel.emit(_STAGE, number + 1, n_folds)
         share = float(np.mean(sizes)) / len(rows)
         factors = _factors(scores.mean(axis=0), np.mean(inside, axis=0), whole(rows.lagged).mean(axis=0), share)
         partial = tuple(PartialJudge(judge.scaling, judge.model, factors) for judge in judges)

@@ -25,7 +25,7 @@ from mercer.outliers.serial import looks_serial
 from mercer.outliers.settings import Settings, selected, usual_model
 from mercer.outliers.state import as_state, from_state
 from mercer.outliers.together import reference_size
-from mercer.progress import observers as progress_observers
+from mercer.progress import channel_to
 
 _ALPHA = 0.05  # where neither alpha nor contamination is given
 
@@ -227,7 +227,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         if self.alpha is not None and self.contamination is not None:
             raise ValueError("alpha and contamination both set the limit; give one of them.")
         X = self._check(X, reset=True)
-        channel = Channel((*self.observers, *progress_observers(self.verbose)))
+        channel = channel_to(self.observers, self.verbose)
         rng = generator(self.random_state)
         settings = self._settings(X, rng, channel)
         if settings.standardize not in (False, "common") and not settings.trim:

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Grid
-from mercer.criteria.judged import FEWEST_ROWS, STAGE
+from mercer.criteria.judged import FEWEST_ROWS
 from mercer.criteria.outlier_choice import judge_by_outliers
 from mercer.criteria.trust import Trust
 from mercer.estimators.chosen import MANY_ROWS, model_of
@@ -91,10 +91,6 @@ def selected(X: Array, trim: float, rng: np.random.RandomState, channel: Channel
             f"estimator='select' needs at least {FEWEST_ROWS} rows that are not all equal; got n_samples = {len(X)}. "
             "Leave estimator=None, or pass a decomposition."
         )
-
-    def tell(step: int, total: int) -> None:
-        channel.emit(STAGE, step, total)
-
-    judged = judge_by_outliers(X, GRID, rng, trust=MANY, tell=tell)
+    judged = judge_by_outliers(X, GRID, rng, trust=MANY, channel=channel)
     many = len(X) > MANY_ROWS
     return settings_of(judged.candidate, trim, many=many, seed=int(rng.randint(2**31)) if many else 0)

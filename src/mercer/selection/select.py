@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mercer.arrays import Array, is_sparse
-from mercer.criteria.judged import FEWEST_ROWS, STAGE, Judged, Watch
+from mercer.criteria.judged import FEWEST_ROWS, Judged, Watch
 from mercer.estimators.chosen import MANY_ROWS
 from mercer.estimators.validation import generator
 from mercer.events import Channel
-from mercer.progress import observers as progress_observers
+from mercer.progress import channel_to
 from mercer.selection.given import grid_of
 from mercer.selection.purposes import PURPOSES, purpose_of
 from mercer.selection.reasons import reason
@@ -109,7 +109,7 @@ def select(
     return compared(
         X,
         purpose,
-        Channel(progress_observers(verbose)),
+        channel_to((), verbose),
         candidates=candidates,
         contaminated=contaminated,
         random_state=random_state,
@@ -133,13 +133,7 @@ def compared(
     how = purpose_of(purpose, _checked_contaminated(contaminated, purpose))
     grid, watch = grid_of(purpose, how.grid, candidates), Watch(_checked_seconds(seconds))
     rows = _checked(X, purpose)
-    judged: Judged = how.judge(
-        rows,
-        grid,
-        generator(random_state),
-        watch=watch,
-        tell=lambda step, total: channel.emit(STAGE, step, total),
-    )
+    judged: Judged = how.judge(rows, grid, generator(random_state), watch=watch, channel=channel)
     estimator = how.estimator(judged.candidate, len(rows) > MANY_ROWS)
     return Selection(
         purpose,
