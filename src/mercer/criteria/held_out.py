@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.arrays import Array, check_kernel_values
+from mercer.criteria.shared_distances import gamma_of_median
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
@@ -44,11 +45,9 @@ class HeldOut:
 
     @cached_property
     def median_gamma(self) -> float:
-        """Return 1 / (2 m^2), where m is the median distance of two different learned rows; 1 / d if all are equal."""
+        """Return the gamma of the median distance of two different learned rows."""
         n, d = self.learned.shape
-        squared = self._squared[:n][np.triu_indices(n, 1)]
-        different = squared[squared > 1e-12 * squared.max(initial=0.0)]
-        return float(0.5 / np.median(different)) if different.size else 1.0 / d
+        return gamma_of_median(self._squared[:n], d)
 
     def statistics(self, kernel: Kernel, most: int) -> tuple[Array, Array]:
         """Return T2 and SPE of the others by 1, 2, ... components, (m, r) each, with r at most `most`."""

@@ -14,7 +14,18 @@ from mercer.kernels.inner_product import Linear, Polynomial
 from mercer.kernels.operator import CentredOperator
 from mercer.solvers.exact.fit import ExactPlan, fit_exact
 
+_EQUAL = 1e-12  # share of the largest squared distance; smaller ones are rounding errors of equal rows
 _ABSENT = 1e-10  # share of the first eigenvalue; components with less are rounding errors
+
+
+def gamma_of_median(squared: Array, d: int) -> float:
+    """Return 1 / (2 m^2), where m is the median distance of two different rows; 1 / d if all rows are equal.
+
+    `squared` are the squared distances of all rows from each other, (n, n), `d` is the number of columns.
+    """
+    pairs = squared[np.triu_indices(len(squared), 1)]
+    different = pairs[pairs > _EQUAL * pairs.max(initial=0.0)]
+    return float(0.5 / np.median(different)) if different.size else 1.0 / d
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +48,8 @@ class SharedDistances:
 
     @cached_property
     def median_gamma(self) -> float:
-        """Return 1 / (2 m^2), where m is the median distance of two different rows; 1 / d if all rows are equal."""
-        squared = self._squared[np.triu_indices(len(self.X), 1)]
-        different = squared[squared > 1e-12 * squared.max(initial=0.0)]
-        return float(0.5 / np.median(different)) if different.size else 1.0 / self.X.shape[1]
+        """Return the gamma of the median distance of two different rows."""
+        return gamma_of_median(self._squared, self.X.shape[1])
 
     def model(self, kernel: Kernel, n_components: int) -> Expansion:
         """Return kernel PCA with at most so many components, fewer where eigenvalues are only rounding errors."""
