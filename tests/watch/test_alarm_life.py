@@ -82,7 +82,7 @@ def test_loud_rows_and_the_least_p_are_counted():
     tracker = Tracker(2, 3, ALPHA, 2)
     p = np.array([0.04, 0.9, 0.03, 0.001, 0.08, 0.9, 0.9])
     tracker.follow(np.arange(7.0), p, p <= ALPHA)
-    [alarm], [at] = tracker.closed, tracker.closed_at
+    [(alarm, at)] = tracker.closed
     assert (alarm.opened, alarm.rows, alarm.least_p, at) == (2.0, 3, 0.001, 6.0)
 
 

@@ -52,8 +52,7 @@ class Tracker:
     recent: list[bool] = field(default_factory=list)  # loud or not, at most m
     recent_p: list[float] = field(default_factory=list)  # their p-values where they are loud, otherwise 1
     alarm: OpenAlarm | None = None
-    closed: list[OpenAlarm] = field(default_factory=list)  # by the last call of `follow`
-    closed_at: list[float] = field(default_factory=list)
+    closed: list[tuple[OpenAlarm, float]] = field(default_factory=list)  # by the last call of `follow`, each with when
 
     def __post_init__(self) -> None:
         if not 1 <= self.k <= self.m:
@@ -76,7 +75,7 @@ class Tracker:
 
     def follow(self, times: Array, p: Array, loud: Flags) -> list[Change]:
         """Return what happens to alarms in further rows."""
-        self.closed, self.closed_at = [], []
+        self.closed = []
         if self.alarm is None and not loud.any():
             for _ in range(min(len(loud), self.m)):
                 self._recall(False, 1.0)
@@ -107,8 +106,7 @@ class Tracker:
         if alarm.age in _EXPLAINED_AT and loud:
             yield Change("explained", i, alarm.number)
         if alarm.quiet >= self.clear:
-            self.closed.append(alarm)
-            self.closed_at.append(time)
+            self.closed.append((alarm, time))
             self.alarm, self.recent, self.recent_p = None, [], []
             yield Change("closed", i, alarm.number)
 

@@ -238,10 +238,10 @@ class Engine:
                 last = offset + change.row + 1
                 some = around[max(0, last - EXPLAINED) : last]
                 step.explained[change.number] = self.judge.explain(some, str(found.which[change.row]))
-        ended = dict(zip((alarm.number for alarm in self.tracker.closed), self.tracker.closed, strict=True))
+        ended = {alarm.number: alarm for alarm, _ in self.tracker.closed}
         now = {} if self.tracker.alarm is None else {self.tracker.alarm.number: self.tracker.alarm}
         step.opened = [(ended | now)[change.number] for change in changes if change.kind == "opened"]
-        step.closed = list(zip(self.tracker.closed, self.tracker.closed_at, strict=True))
+        step.closed = self.tracker.closed
         if before is not None and before.number in now:
             step.changed = [before]
 
@@ -287,7 +287,7 @@ class Engine:
                 self.troubles.over("state")
                 return found
 
-    def _now(self) -> "Told":
+    def _now(self) -> Told:
         learned = sum(map(len, self.learned)) if self.judge is None else self.settings.learn
         return Told(self.rows, self.last_time, dict(self.counts), learned)
 
