@@ -261,7 +261,7 @@ def test_a_file_that_a_saved_monitor_has_judged_already_needs_a_new_stream(tmp_p
 
 
 def test_times_are_in_order_also_where_a_part_of_the_file_begins(tmp_path, files, monkeypatch):
-    monkeypatch.setattr("mercer.cli.monitor._CHUNK", 80)
+    monkeypatch.setattr("mercer.cli.source.CHUNK_ROWS", 80)
     new = write_rows(tmp_path / "twice.csv", ROWS[300:460], 300, [*WHEN[:380], *WHEN[300:380]])
     told = failure("monitor", files[0], new, "--time", "when", "--id", "machine")
     assert f"Row 80 (counted from 0) has the time {WHEN[300]}, but the row before it has {WHEN[379]}." in told

@@ -22,7 +22,6 @@ from mercer.io.writers import Labelled
 from mercer.monitoring.causes import amounts_of
 from mercer.monitoring.monitor import ProcessMonitor
 
-_CHUNK = 4096
 _LEARNING = (  # parameters without effect on a saved monitor
     *("alpha", "false_alarms_per", "confidence", "statistic", "lags", "smoothing", "persist", "settings", "scale"),
     *("rows", "seed"),
@@ -197,7 +196,7 @@ def _judge(process: ProcessMonitor, judging: Source, n_times: int, found: Episod
 
     def chunks() -> Iterator[Labelled]:
         last = None
-        for table in judging.chunks(_CHUNK):
+        for table in judging.chunks(source.CHUNK_ROWS):
             times, told = times_of(table, n_times, last), _labels(table, n_times)
             if last is None and times is not None:
                 _check_follows(process, times, f"The first row of {judging.data} has the time {told[0]}")

@@ -15,13 +15,12 @@ from mercer.cli.source import Source, labelled
 from mercer.criteria.judged import SELECT
 from mercer.estimators.chosen import MANY_ROWS
 from mercer.io import writers
-from mercer.io.readers import Table, drawn
+from mercer.io.readers import Table
 from mercer.outliers import silence
 from mercer.outliers.detector import KernelOutlierDetector
 from mercer.outliers.judgement import causes, judge_rows, used_statistics
 from mercer.outliers.settings import RULES
 
-_CHUNK = 4096
 _ALPHA = 0.05
 _REST = " Not all are shown: --top shows more, and -o FILE writes every row."
 _LEARNING = ("train", "statistic", "method", "scale", "rows", "seed")  # parameters without effect on a saved detector
@@ -113,8 +112,7 @@ def _learn(
     judge: KernelOutlierDetector, method: str, learning: Source, rows: int | None, seed: int
 ) -> tuple[Table, Array | None]:
     """Fit the detector; return the rows that it has learned from, and the means that fill their missing cells."""
-    known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
-    known, means = source.ready(known, learning)
+    known, means = source.ready(learning.read(rows, seed), learning)
     judge.estimator = _estimator(method, len(known), seed)
     source.fit(judge, known, known.values, learning.observers)
     if method == SELECT:
@@ -173,7 +171,7 @@ def _judge(
         alarms += int(loud.sum())
         return np.column_stack([found.statistics, found.p_values])
 
-    names, chunks = labelled(judging, judging.chunks(_CHUNK), results, [*used_statistics(judge), "p"])
+    names, chunks = labelled(judging, judging.chunks(source.CHUNK_ROWS), results, [*used_statistics(judge), "p"])
     if out is None:
         for _ in chunks:
             pass

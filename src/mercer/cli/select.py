@@ -14,14 +14,12 @@ from mercer.cli.source import Source
 from mercer.cli.wording import in_options
 from mercer.events import Channel
 from mercer.io import writers
-from mercer.io.readers import drawn
 from mercer.selection.result import Selection
 from mercer.selection.select import compared
 
 _SHOWN = 5  # candidates
 _TEXTS, _WHOLES = ("kernel", "standardize"), ("n_components", "chosen")
 _NUMBERS = ("gamma", "width", "score", "standard_error")
-_CHUNK = 4096
 
 
 class Purpose(StrEnum):
@@ -97,8 +95,7 @@ def _check_targets(out: str | None, plot: Path | None) -> None:
 
 
 def _rows(learning: Source, rows: int | None, seed: int) -> Array:
-    known = learning.read() if rows is None else drawn(learning.chunks(max(rows, _CHUNK)), rows, seed)
-    known, _ = source.ready(known, learning)
+    known, _ = source.ready(learning.read(rows, seed), learning)
     return np.asarray(known.values)
 
 

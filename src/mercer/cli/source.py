@@ -21,6 +21,7 @@ from mercer.outliers.detector import KernelOutlierDetector
 from mercer.tables.columns import ColumnSummary
 from mercer.tables.prepared import PreparedModel, filled, training_means
 
+CHUNK_ROWS = 4096
 _MODES = {"error": "error", "drop": "drop", "mean": "mark", "keep": "mark"}  # what readers do
 
 
@@ -86,9 +87,11 @@ class Source:
                 f"All {done:,} rows have missing cells, so no row is left. Exclude columns, or fill in the cells."
             )
 
-    def read(self) -> readers.Table:
-        """Read all rows into memory."""
-        return joined(list(self.chunks(65_536)))
+    def read(self, rows: int | None = None, seed: int = 0) -> readers.Table:
+        """Read all rows into memory, or this number of them, drawn at random."""
+        if rows is None:
+            return joined(list(self.chunks(65_536)))
+        return readers.drawn(self.chunks(max(rows, CHUNK_ROWS)), rows, seed)
 
     def _tables(self, rows: int) -> Iterator[readers.Table]:
         """Read the file, or its first rows if there is a limit."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.cli.options import Missing, Scale
 from mercer.cli.source import Source, hints
-from mercer.io.readers import Table, drawn
+from mercer.io.readers import Table
 from mercer.io.table import joined
 from mercer.tables.columns import ColumnSummary, summary_of
 from mercer.tables.prepared import PreparedModel
@@ -30,9 +30,7 @@ class Trainer:
 
     def at_once(self, estimator: Any, sample: int | None = None, seed: int = 0) -> Any:
         """Fit to all rows, or to a random sample of them, held in memory."""
-        if sample is None:
-            return self._fit(estimator, self.source.read())
-        return self._fit(estimator, drawn(self.source.chunks(max(sample, 4096)), sample, seed))
+        return self._fit(estimator, self.source.read(sample, seed))
 
     def by_chunks(self, estimator: Any) -> Any:
         """Fit chunk by chunk a method that has `partial_fit`."""

@@ -21,7 +21,7 @@ from mercer.criteria.judged import Judged, Watch, tried
 from mercer.criteria.pretended_outliers import KINDS, pretended_outliers
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling, have_one_unit
-from mercer.engine.upper_units import UpperUnits
+from mercer.engine.upper_units import UpperUnits, combined_index
 from mercer.events import SILENT, Channel
 
 MOST_ROWS = 500
@@ -29,7 +29,6 @@ _DRAWS = 2
 _HELD_SHARE = 3  # one row in three is held back
 _FEWEST, _SHARE = 20, 8  # pretended outliers of each kind: one for eight rows, and not fewer than so many
 _ROWS_PER_COMPONENT = 3
-_T2_WEIGHT = 0.5  # as in the detector's combination of T2 and SPE
 _LEAD = 0.06  # of linear PCA in the mean area, from which on it is taken
 
 
@@ -95,8 +94,7 @@ def _areas(family: Family, draws: list[tuple[HeldOut, int]], most: int, grid: Gr
 
 def combined(t2: Array, spe: Array, n_held: int) -> Array:
     """Return T2 and SPE of rows, combined as the detector does it; the first rows are held ones and set the units."""
-    inside = UpperUnits.of(t2[:n_held])(t2)
-    return np.asarray(UpperUnits.of(spe[:n_held])(spe) + _T2_WEIGHT * np.maximum(inside, 0.0))
+    return combined_index(*(UpperUnits.of(values[:n_held])(values) for values in (t2, spe)))
 
 
 def _areas_of_draw(index: Array, n_held: int) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 
 _EQUAL = 1e-12  # spread, relative to the size of the values, below which values count as equal
+_T2_WEIGHT = 0.5
 _HIGH = 0.9  # share of the values below a large one; the largest of all can be an enormous outlier
 
 
@@ -26,6 +27,16 @@ class UpperUnits:
     def __call__(self, values: Array) -> Array:
         """Return values as distances from the median, in units of the upper spread."""
         return np.asarray((values - self.middle) / self.spread)
+
+
+def combined_index(t2: Array, spe: Array) -> Array:
+    """Return one index of T2 and SPE, both in upper units: z(SPE) + max(z(T2), 0) / 2 [Yue and Qin 2001], one-sided.
+
+    For narrow kernels T2 is small at outliers, which lie far from all components; a small T2 must not cancel a large
+    SPE. Form and weight were chosen on six outlier sets. There this ranks outliers better than the smaller of two
+    p-values; on digits SPE alone is a little better.
+    """
+    return np.asarray(spe + _T2_WEIGHT * np.maximum(t2, 0.0))
 
 
 def least_spread(values: Array) -> Array:

@@ -21,14 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.arrays import Array, IntArray
-from mercer.engine.upper_units import UpperUnits, least_spread, usual_size
+from mercer.engine.upper_units import UpperUnits, combined_index, least_spread, usual_size
 
 STATISTICS = ("t2", "spe", "mahalanobis")  # in the order of their columns; the last one is not always used
 _OPEN = 1.0 - 1e-9  # a row just below the next count does not reach it
 _TAIL = 0.1  # share of the largest scores, from which the slope of the tail is estimated
 _MOST = 300.0  # largest surprise: 10 to the power of minus this is not yet zero
-_TWO = 2  # T2 and SPE; the distance comes after them
-_T2_WEIGHT = 0.5
+_DISTANCE_AT = 2  # its column, where it is used; T2 and SPE are before it
 _DISTANCE_WEIGHT = 0.7
 _EQUAL = 1e-9  # relative to their size, values that differ by rounding, which depends on the rows scored together
 _ABOVE = 1.0 + 1e-12  # so that rounding of alpha = 1 / n makes no difference
@@ -63,43 +62,39 @@ class Calibration:
     def combined(self, scores: Array) -> Array:
         """Return the statistic that decides, (...), of all statistics, (..., 2 or 3).
 
-        "both" is a combined index [Yue and Qin 2001], one-sided in T2: z(SPE) + max(z(T2), 0) / 2, where z is the
-        distance from the median in units of the upper spread. For narrow kernels T2 is small at outliers, which lie
-        far from all components; a small T2 must not cancel a large SPE. Form and weight were chosen on six outlier
-        sets. There this ranks outliers better than the smaller of two p-values; on digits SPE alone is a little better.
-
-        "all" is max(z(both), 0.7 z(distance)). The weight was chosen on 34 tables, and on rows in which relations
-        between columns are broken. With 1, outliers among the training rows were ranked worse on tables of classes;
-        with 0.5, broken relations were found less often.
+        "both" is `combined_index`. "all" is max(z(both), 0.7 z(distance)), where z is the distance from the median in
+        units of the upper spread. The weight was chosen on 34 tables, and on rows in which relations between columns
+        are broken. With 1, outliers among the training rows were ranked worse on tables of classes; with 0.5, broken
+        relations were found less often.
         """
         if self.statistic not in ("both", "all"):
             return np.asarray(scores[..., int(self.statistic == "spe")])
         both = self._both(scores)
-        if scores.shape[-1] == _TWO:
+        if scores.shape[-1] == _DISTANCE_AT:
             return both
         index, distance = self._more_units
-        return np.asarray(np.maximum(index(both), _DISTANCE_WEIGHT * distance(np.sqrt(scores[..., _TWO]))))
+        return np.asarray(np.maximum(index(both), _DISTANCE_WEIGHT * distance(np.sqrt(scores[..., _DISTANCE_AT]))))
 
     def by_distance(self, scores: Array) -> npt.NDArray[np.bool_]:
         """Tell where the distance decides, and not T2 and SPE, (...)."""
-        if self.statistic != "all" or scores.shape[-1] == _TWO:
+        if self.statistic != "all" or scores.shape[-1] == _DISTANCE_AT:
             return np.zeros(scores.shape[:-1], bool)
         return np.asarray(self.combined(scores) > self._more_units[0](self._both(scores)))
 
     def _both(self, scores: Array) -> Array:
         """Return the index of T2 and SPE, (...)."""
-        z = self._units(scores[..., :_TWO])
-        return np.asarray(z[..., 1] + _T2_WEIGHT * np.maximum(z[..., 0], 0.0))
+        z = self._units(scores[..., :_DISTANCE_AT])
+        return combined_index(z[..., 0], z[..., 1])
 
     @cached_property
     def _units(self) -> UpperUnits:
-        return UpperUnits.of(self._pooled[:, :_TWO])
+        return UpperUnits.of(self._pooled[:, :_DISTANCE_AT])
 
     @cached_property
     def _more_units(self) -> tuple[UpperUnits, UpperUnits]:
         """Return the units of the index of T2 and SPE, and those of the distance."""
         rows = np.vstack(self.folds)
-        return UpperUnits.of(self._both(rows)), UpperUnits.of(np.sqrt(rows[:, _TWO]))
+        return UpperUnits.of(self._both(rows)), UpperUnits.of(np.sqrt(rows[:, _DISTANCE_AT]))
 
     @cached_property
     def _references(self) -> list[Array]:
