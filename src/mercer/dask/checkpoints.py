@@ -19,7 +19,7 @@ from mercer.io.persist import read_model, write_model
 from mercer.io.whole_file import whole_file
 
 _SAME = 1e-8  # relative difference of sketches of the same vectors, computed on other processors
-_LARGEST = 2**50  # bytes of a file
+LARGEST = 2**50  # bytes of a file
 
 
 def digest(*parts: Any) -> str:
@@ -91,7 +91,7 @@ class Journal:
         if not self._valid:
             return None
         try:
-            _, arrays = read_model(self._file(self.passes), _LARGEST)
+            _, arrays = read_model(self._file(self.passes), LARGEST)
         except (FileNotFoundError, ModelFileError):
             self._valid = False
             return None
@@ -128,7 +128,7 @@ def _alike(a: Array, b: Array) -> bool:
 
 def read_checked(path: Path, identity: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header and the arrays of a checkpoint; fail if it belongs to another fit."""
-    header, arrays = read_model(path, _LARGEST)
+    header, arrays = read_model(path, LARGEST)
     if header.get("identity") != identity:
         raise other_fit(path)
     return header, arrays

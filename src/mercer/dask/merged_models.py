@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.dask.checkpoints import start_folder
+from mercer.dask.checkpoints import LARGEST, start_folder
 from mercer.errors import ModelFileError
 from mercer.io.persist import load, read_model, save, write_model
-
-_LARGEST = 2**50  # bytes of a file
 
 
 class Levels:
@@ -71,7 +69,7 @@ class ModelFolder:
     def settled(self) -> tuple[dict[str, Any], dict[str, str]] | None:
         """Return the parameters of all partitions, and digests of rows; None if they are not fixed yet."""
         try:
-            header, arrays = read_model(self.path / "settled", _LARGEST)
+            header, arrays = read_model(self.path / "settled", LARGEST)
         except (FileNotFoundError, ModelFileError):
             return None
         return {**header["values"], **arrays}, header.get("digests", {})
@@ -92,7 +90,7 @@ class ModelFolder:
         for start, last in sorted(ranges, key=lambda pair: (pair[0], -pair[1])):
             if start == first:
                 try:
-                    found.append((start, last, load(self._file(start, last), _LARGEST)))
+                    found.append((start, last, load(self._file(start, last), LARGEST)))
                 except ModelFileError:
                     continue
                 first = last + 1

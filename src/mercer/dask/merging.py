@@ -1,6 +1,7 @@
 """Models that are fitted to each partition alone and then merged two by two."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ class Merging(Transforming):
                 settled = clone(local).set_params(**self._common(local, rows))
                 break
         if settled is not None:
-            yield from runs.over(_of_chunk, _chained(first, chunks), settled)
+            yield from runs.over(_of_chunk, chain(first, chunks), settled)
 
     def _common(self, local: Any, rows: Array) -> dict[str, Any]:
         """Return the parameters that must be the same for all partitions, set by some rows."""
@@ -128,8 +129,3 @@ def _of_partitions(settled: Any, runs: Here | Workers, given: Partitions, done: 
     """Return the models of groups of partitions, from the first group that is not done."""
     tasks = given.calls(learned, [(delayed(settled, traverse=False),)] * len(given.parts))
     return runs.results(grouped(tasks[done * WORK.group :], merged, WORK.group))
-
-
-def _chained(first: list[Any], chunks: Iterable[Any]) -> Iterable[Any]:
-    yield from first
-    yield from chunks
