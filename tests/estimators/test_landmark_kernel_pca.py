@@ -394,7 +394,7 @@ def test_twenty_thousand_downdates_leave_no_error(rng):
     stream.learn(X[:50], rng)
     for first in range(50, len(X), 50):
         stream.take_in(X[first : first + 50])  # without the renewals of `learn`
-    assert stream.left >= 20_000
+    assert stream.gone >= 20_000
     last.learn(X[-300:], rng)
     scatter, expected = stream.moments.scatter(True), last.moments.scatter(True)
     assert np.linalg.norm(scatter - expected) <= 1e-12 * np.linalg.norm(expected)

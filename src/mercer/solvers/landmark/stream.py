@@ -69,10 +69,8 @@ class LandmarkStream:
         self.landmarks: Landmarks | None = None
         self.dictionary: AldDictionary | None = None  # adds further landmarks
         self.moments: Moments | None = None  # of k_m(x)
-        # rows that left the window since the moments were last computed from its rows, or with forgetting rows that
-        # came since the landmarks were last examined
-        self.left = 0
-        self.unexamined = 0  # with a window: rows that came since the landmarks were last examined
+        self.gone = 0  # rows that left the window since its moments were last computed from its rows
+        self.unexamined = 0  # with a window or forgetting: rows that came since the landmarks were last examined
         self.measuring = False  # whether gamma='median' is measured again with the next rows
         self._leading = plan.n_components  # eigenvalues that must be exact to 1e-6
         self._short: bool | None = None  # whether float32 rows get float32 kernel values; None: not decided
@@ -145,7 +143,7 @@ class LandmarkStream:
     def _open(self, points: Points, dictionary: AldDictionary | None, rows: Points) -> None:
         """Begin with these rows on these landmarks."""
         self.landmarks, self.dictionary = Landmarks(self.plan.kernel, _float64(points)), dictionary
-        self.rows, self.moments, self.left, self._short = RecentRows(), None, 0, None
+        self.rows, self.moments, self.gone, self._short = RecentRows(), None, 0, None
         self.take_in(rows)
         self.unexamined = 0
 
@@ -184,14 +182,14 @@ class LandmarkStream:
         fresh = self._measured(X, fading_weights(n, forgetting), before)
         leaving = 0 if window is None else max(0, len(self.rows) + n - window)
         if self.moments is None or (leaving and leaving >= len(self.rows)):
-            self.moments, self.left = fresh, 0
+            self.moments, self.gone = fresh, 0
         else:
             gone = self._of_oldest(leaving, n, before)
             fresh.add(self.moments.faded(forgetting**n))  # not into the sums of a copied stream
             if gone is not None:
                 fresh.add(gone, -1.0)
             self.moments = fresh.settled()
-            self.left += leaving
+            self.gone += leaving
         if window is not None:
             self.rows.drop(leaving)
             self.rows.append(X)
@@ -227,8 +225,8 @@ class LandmarkStream:
         plan = self.plan
         if plan.window is None:
             return
-        if self.left >= plan.window:
-            self.moments, self.left = self._of_oldest(len(self.rows), 0, None), 0
+        if self.gone >= plan.window:
+            self.moments, self.gone = self._of_oldest(len(self.rows), 0, None), 0
         elif self.unexamined < max(plan.wanted or 0, _MEMORY_SHARE * plan.window):
             return
         self.unexamined = 0
@@ -247,15 +245,15 @@ class LandmarkStream:
         if not self._follows:
             return
         if self.dictionary is not None:  # it adds landmarks by itself
-            self.rows, self.left = RecentRows(), 0
+            self.rows, self.unexamined = RecentRows(), 0
             return
         least = max(self.plan.wanted or 0, _LEAST_RECENT)
         self.rows.append(X[-_RECENT_EACH * least :])
         self.rows.drop(len(self.rows) - _RECENT_EACH * least)
-        self.left += n_rows(X)
-        if self.left < max(least, _MEMORY_SHARE / (1.0 - self.plan.forgetting)):
+        self.unexamined += n_rows(X)
+        if self.unexamined < max(least, _MEMORY_SHARE / (1.0 - self.plan.forgetting)):
             return
-        self.left = 0
+        self.unexamined = 0
         recent = self.rows.stacked()
         share = self._share_missed(_some(recent))
         if share > self._most_missed:
@@ -368,8 +366,8 @@ class LandmarkStream:
             "points": None if self.landmarks is None else self.landmarks.points,
             "dictionary": None if growing is None else {**growing.__getstate__(), "kernel": None},
             "moments": None if moments is None else asdict(moments),
-            "left": self.left,
-            "unexamined": self.unexamined,
+            "left": self.unexamined if self._follows else self.gone,  # one entry of a file for both
+            "unexamined": 0 if self._follows else self.unexamined,
             "leading": self._leading,
             "short": self._short,
             "missed": self._missed,
@@ -380,10 +378,13 @@ class LandmarkStream:
     def from_state(cls, plan: LandmarkPlan, state: dict[str, Any]) -> "LandmarkStream":
         """Return the stream that `state` described."""
         stream, kernel = cls(plan), plan.kernel
-        stream.seen, stream.left, stream._leading = state["seen"], state["left"], state["leading"]
+        stream.seen, stream._leading = state["seen"], state["leading"]
         stream._short, stream._missed = state["short"], state["missed"]
-        stream.measuring = state.get("measuring", False)  # older files do not have it, nor the next
-        stream.unexamined = state.get("unexamined", 0)
+        stream.measuring = state.get("measuring", False)  # older files do not have it, nor "unexamined"
+        if stream._follows:
+            stream.unexamined = state["left"]
+        else:
+            stream.gone, stream.unexamined = state["left"], state.get("unexamined", 0)
         stream.rows = RecentRows(state["rows"])
         if state["points"] is not None:
             stream.landmarks = Landmarks(kernel, state["points"])
