@@ -22,6 +22,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.precision import enough_precision
 from mercer.kernels.tiles import (
     SymmetricTiles,
+    TileProducts,
     available_threads,
     memory_budget,
     one_blas_thread,
@@ -82,7 +83,7 @@ class Costs:
     seconds: float = 0.0  # in passes
 
 
-class ClusterTiles:
+class ClusterTiles(TileProducts):
     """A source of products with K, for the centred operator: each worker has some of the upper tiles."""
 
     threads = 1
@@ -109,20 +110,7 @@ class ClusterTiles:
         self._shares = _SharesHere(self, slots) if isinstance(runs, Here) else _SharesOnWorkers(self, runs)
         costs.workers, costs.shares = max(1, len({slot.worker for slot in slots})), len(slots)
 
-    def product(self, V: Array) -> Array:
-        """Return K V in float64."""
-        return self._pass([V.astype(self.dtype, copy=False)])[0]
-
-    def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
-        """Return K V and K w; the sums of K w are in float64."""
-        wide = w.astype(np.float64, copy=False)[:, None]
-        if self.dtype == np.float64:
-            product = self.product(np.column_stack([V, wide]))
-            return product[:, :-1], product[:, -1]
-        product, means = self._pass([V.astype(self.dtype, copy=False), wide])
-        return product, means[:, 0]
-
-    def _pass(self, factors: list[Array]) -> list[Array]:
+    def products(self, factors: list[Array]) -> list[Array]:
         """Visit all tiles once, or read what a checkpoint has of this pass."""
         start, costs = time.perf_counter(), self.costs
         known = None if self.journal is None else self.journal.known(factors)

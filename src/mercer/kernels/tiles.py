@@ -185,7 +185,30 @@ class _Slab:
         return taken
 
 
-class SymmetricTiles:
+class TileProducts:
+    """Products with a symmetric matrix that is stored as tiles, wherever these are."""
+
+    dtype: np.dtype[Any]  # precision of the tiles
+
+    def products(self, factors: list[Array]) -> list[Array]:
+        """Return K V for several V, each in its own precision, with one visit of the tiles; the list may be emptied."""
+        raise NotImplementedError
+
+    def product(self, V: Array) -> Array:
+        """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
+        return self.products([V.astype(self.dtype, copy=False)])[0]
+
+    def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
+        """Return K V and K w; the sums of K w are in float64; w is (n,)."""
+        wide = w.astype(np.float64, copy=False)[:, None]
+        if self.dtype == np.float64:
+            product = self.product(np.column_stack([V, wide]))
+            return product[:, :-1], product[:, -1]
+        product, means = self.products([V.astype(self.dtype, copy=False), wide])
+        return product, means[:, 0]
+
+
+class SymmetricTiles(TileProducts):
     """K = k(points, points) as upper tiles, each used for K V and K^T V; kept if they fit, or else recomputed.
 
     With a `part` there are only these of the tiles, in the order of `tile_pairs`: products are then this part of the
@@ -242,19 +265,6 @@ class SymmetricTiles:
             work(worker, I, J, tile)
 
         run_in_threads(visit, self.pairs, self.threads)
-
-    def product(self, V: Array) -> Array:
-        """Return K V in float64, accumulated in float64 over the tiles; V is (n, b)."""
-        return self.products([V.astype(self.dtype, copy=False)])[0]
-
-    def product_with(self, V: Array, w: Array) -> tuple[Array, Array]:
-        """Return K V and K w; the sums of K w are in float64; w is (n,)."""
-        wide = w.astype(np.float64, copy=False)[:, None]
-        if self.dtype == np.float64:
-            product = self.product(np.column_stack([V, wide]))
-            return product[:, :-1], product[:, -1]
-        product, means = self.products([V.astype(self.dtype, copy=False), wide])
-        return product, means[:, 0]
 
     def products(self, factors: list[Array]) -> list[Array]:
         """Return K V for several V, each in its own precision, with one visit of the tiles; the list is emptied."""
