@@ -14,7 +14,7 @@ from mercer.estimators.kernel_parameters import KernelParameters
 from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.parameter_checks import ParameterChecks
-from mercer.estimators.validation import check_diagonal, check_rows
+from mercer.estimators.validation import check_diagonal, check_rows, check_square
 from mercer.expansion.model import Expansion
 from mercer.preimage.methods import Anchors, feature_residual, find_preimages, require_points
 
@@ -69,6 +69,11 @@ class KernelDecomposition(
     def _warn_of_fewer(self) -> None:
         """Warn after `fit` where there are fewer components than were asked for."""
         warn_of_fewer(self.n_components, self.n_components_)
+
+    def _check_training(self, X: Any, *, copy: bool) -> Points:
+        """Return the rows to fit to, or with a precomputed kernel their kernel matrix; `copy` as in `check_rows`."""
+        checked = check_rows(self, X, reset=True, copy=copy)
+        return check_square(checked) if self._precomputed else checked
 
     def _check_learnable(self, X: Any, reset: bool) -> Points:
         """Return rows to learn from, for estimators that take one part of the rows after the other."""

@@ -20,7 +20,6 @@ from mercer.estimators.validation import (
     Interval,
     StrOptions,
     check_rows,
-    check_square,
     generator,
     validated,
 )
@@ -315,9 +314,7 @@ class HebbianKernelPCA(KernelDecomposition):
             pass, or if a few rows hold nearly all variation.
         """
         refuse_generator(X)
-        X = check_rows(self, X, reset=True, copy=self._precomputed or self.landmarks is None)
-        if self._precomputed:
-            X = check_square(X)
+        X = self._check_training(X, copy=self._precomputed or self.landmarks is None)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
         check_squares(np.diag(X) if self._precomputed else kernel.diagonal(X))
         before, self._learning = self._learning.run, replace(self._learning, run=None, pending=None)

@@ -21,8 +21,6 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_rows,
-    check_square,
     validated,
 )
 from mercer.expansion.part_model import PartModel
@@ -387,13 +385,11 @@ class KernelPCA(KernelDecomposition):
         if self.fit_inverse_transform and self._precomputed:
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         stays = solve is not fit_exact or (is_mapped(X) and not self._precomputed)  # a given matrix is changed
-        X = check_rows(self, X, reset=True, copy=self.copy_X and not stays)
+        X = self._check_training(X, copy=self.copy_X and not stays)
         if self.fit_inverse_transform and self.preimage == "ridge" and is_sparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass dense rows, or preimage='mika'."
             )
-        if self._precomputed:
-            X = check_square(X)
         self._output_dtype = X.dtype
         rows = X if reference is None else X[reference]
         n_components, gamma = self._settings(rows)

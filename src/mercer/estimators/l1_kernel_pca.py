@@ -14,8 +14,6 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_rows,
-    check_square,
     validated,
 )
 from mercer.expansion.model import Expansion
@@ -212,9 +210,7 @@ class L1KernelPCA(KernelDecomposition):
         UserWarning
             If the data allow fewer components than were asked for.
         """
-        X = check_rows(self, X, reset=True, copy=True)
-        if self._precomputed:
-            X = check_square(X)
+        X = self._check_training(X, copy=True)
         kernel = self._make_kernel(X)
         if not (self._precomputed or isinstance(kernel, Linear)):
             self._tell_cost(n_rows(X), X.dtype.itemsize)

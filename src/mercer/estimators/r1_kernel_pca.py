@@ -11,8 +11,6 @@ from mercer.estimators.validation import (
     MOST_COMPONENTS,
     OUTPUT_CONSTRAINTS,
     Interval,
-    check_rows,
-    check_square,
     validated,
 )
 from mercer.kernels.inner_product import Linear
@@ -205,9 +203,7 @@ class R1KernelPCA(KernelDecomposition):
         sklearn.exceptions.ConvergenceWarning
             If the subspace still moved when `max_iter` or rounding ended the steps.
         """
-        X = check_rows(self, X, reset=True, copy=True)
-        if self._precomputed:
-            X = check_square(X)
+        X = self._check_training(X, copy=True)
         kernel = self._make_kernel(X)
         if not (self._precomputed or (isinstance(kernel, Linear) and not is_sparse(X))):
             slow_steps(n_rows(X), 8)

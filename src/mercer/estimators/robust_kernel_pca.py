@@ -18,8 +18,6 @@ from mercer.estimators.validation import (
     OUTPUT_CONSTRAINTS,
     Interval,
     StrOptions,
-    check_rows,
-    check_square,
     component_count,
     generator,
     validated,
@@ -282,9 +280,7 @@ class RobustKernelPCA(KernelDecomposition):
             If the weights still changed after `max_iter` rounds.
         """
         all_rows = self.landmarks is None and not self._precomputed
-        X = check_rows(self, X, reset=True, copy=all_rows)
-        if self._precomputed:
-            X = check_square(X)
+        X = self._check_training(X, copy=all_rows)
         kernel = self._make_kernel(X)
         if all_rows:
             slow_fit("The robust start and every round of the fit solve an eigenproblem of", n_rows(X))
