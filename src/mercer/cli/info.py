@@ -53,49 +53,50 @@ def _show_model(model: Path) -> None:
 
 
 def _listed(facts: dict[str, str]) -> Table:
+    """Return a table of facts; those without a value are left out."""
     table = Table(show_header=False)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, value)
+        if value:
+            table.add_row(name, value)
     return table
 
 
+def _names(model: Any) -> str:
+    """Return the names of the columns that a model was fitted to, as far as there is room for them."""
+    return shortened([str(name) for name in getattr(model, "feature_names_in_", ())])
+
+
 def _of_preparation(model: PreparedModel) -> dict[str, str]:
-    names = shortened([str(name) for name in getattr(model, "feature_names_in_", ())])
-    facts = {"columns scaled": model.scale, "missing cells": model.missing, "names of columns": names}
-    return {name: value for name, value in facts.items() if value}
+    return {"columns scaled": model.scale, "missing cells": model.missing, "names of columns": _names(model)}
 
 
 def _of_detector(detector: KernelOutlierDetector) -> dict[str, str]:
-    names = getattr(detector, "feature_names_in_", ())
-    facts = {
+    return {
         "class": type(detector).__name__,
         "parameters": _changed(detector),
         "rows seen": f"{detector.n_samples_seen_:,}",
         "columns": f"{detector.n_features_in_:,}",
-        "names of columns": shortened([str(name) for name in names]),
+        "names of columns": _names(detector),
         "alarm below a score of": f"{detector.offset_:.4g}",
     }
-    return {name: value for name, value in facts.items() if value}
 
 
 def _of_monitor(monitor: ProcessMonitor) -> dict[str, str]:
-    names = getattr(monitor, "feature_names_in_", ())
-    facts = {
+    return {
         "class": type(monitor).__name__,
         "parameters": _changed(monitor),
-        "names of columns": shortened([str(name) for name in names]),
+        "names of columns": _names(monitor),
         "summary": monitor.summary(),
     }
-    return {name: value for name, value in facts.items() if value}
 
 
 def _facts(estimator: Any, model: Path) -> dict[str, str]:
     """Return what the class has of these: only decompositions have all."""
     expansion = getattr(estimator, "expansion_", None)
     ratios = getattr(estimator, "explained_variance_ratio_", None)
-    facts = {
+    return {
         "class": type(estimator).__name__,
         "parameters": _changed(estimator),
         "kernel": "" if expansion is None else str(expansion.kernel),
@@ -103,13 +104,12 @@ def _facts(estimator: Any, model: Path) -> dict[str, str]:
         "rows seen": _number(getattr(estimator, "n_samples_seen_", None), ","),
         "points kept": "" if expansion is None else f"{expansion.points.shape[0]:,}",
         "columns": _number(getattr(estimator, "n_features_in_", None), ","),
-        "names of columns": shortened([str(name) for name in getattr(estimator, "feature_names_in_", ())]),
+        "names of columns": _names(estimator),
         "components": str(len(estimator.eigenvalues_)) if hasattr(estimator, "eigenvalues_") else "",
         "variance held": "" if ratios is None else f"{sum(ratios):.1%}",
         "file": decimal(model.stat().st_size),
         "saved by": f"mercer {read_model(model)[0].get('mercer', '?')}",
     }
-    return {name: value for name, value in facts.items() if value}
 
 
 def _number(value: float | None, form: str) -> str:
