@@ -26,7 +26,6 @@ class Digits:
     """Half of the digits to learn from, the other half to clean."""
 
     train: Array  # (n, 64), grey values from 0 to 1
-    train_labels: IntArray  # (n,)
     clean: Array  # (m, 64)
     noisy: Array  # (m, 64)
     labels: IntArray  # (m,)
@@ -51,7 +50,7 @@ def digits(noise: float, seed: int = 0) -> Digits:
     learn, test = np.array_split(order, 2)
     clean = X[test] / 16.0
     noisy = clean + noise * rng.normal(size=clean.shape)
-    return Digits(X[learn] / 16.0, y[learn], clean, noisy, y[test])
+    return Digits(X[learn] / 16.0, clean, noisy, y[test])
 
 
 def judge(method: str, components: int | None, images: Array, data: Digits) -> Cleaned:
