@@ -144,7 +144,7 @@ class IndefiniteKernelWarning(UserWarning):
 
 
 class SlowFitWarning(UserWarning):
-    """A fit takes many times longer than `KernelPCA` on the same rows; the text names a parameter that shortens it.
+    """A fit takes many times longer than `KernelPCA` with few components; the text tells what is faster.
 
     See Also
     --------

@@ -21,8 +21,16 @@ from mercer import (
     denoise,
 )
 from mercer.errors import SlowFitWarning
-from mercer.estimators import denoising, hebbian_kernel_pca, l1_kernel_pca, r1_kernel_pca, robust_kernel_pca
+from mercer.estimators import (
+    denoising,
+    hebbian_kernel_pca,
+    l1_kernel_pca,
+    learning_warnings,
+    r1_kernel_pca,
+    robust_kernel_pca,
+)
 from mercer.metrics import subspace_distance
+from mercer.solvers.exact import eigen
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +138,43 @@ def test_warnings_of_solvers_point_to_the_line_of_the_user(digits):
     with pytest.warns(ConvergenceWarning, match="Krylov solver stopped") as caught:
         KernelSpectralClustering(max_iter=2, random_state=0).fit(digits)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("n_components", [None, 0.9999, 200])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_many_eigenvectors_of_many_rows_are_told_before_the_work(n_components, kernel, digits, monkeypatch):
+    monkeypatch.setattr(eigen, "_SLOW_ROWS", 1200)  # a test of 5,000 rows would take a minute
+    monkeypatch.setattr(eigen, "_dense", stop)
+    told = pytest.warns(SlowFitWarning, match="eigenvectors of the kernel matrix of 1500 rows.*at most 187")
+    with told, pytest.raises(StoppedError):
+        KernelPCA(n_components, kernel=kernel, gamma=0.01).fit(digits[:1500])
+
+
+def test_few_eigenvectors_and_those_asked_for_by_a_solver_are_not_told(digits, monkeypatch):
+    monkeypatch.setattr(eigen, "_SLOW_ROWS", 250)
+    X = digits[:300]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SlowFitWarning)
+        monkeypatch.setattr(eigen, "_DENSE_ROWS", 100)
+        KernelPCA(10, kernel="rbf", gamma="median").fit(X)
+        KernelPCA(kernel="rbf", gamma="median", eigen_solver="dense").fit(X)
+        KernelPCA().fit(X)  # of few columns there are few components
+    with pytest.warns(SlowFitWarning, match="All eigenvectors of the kernel matrix of 300 rows"):
+        KernelPCA(kernel="rbf", gamma="median").fit(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "advice"),
+    [
+        (KernelPCA(2, kernel="rbf", gamma="median"), "LandmarkKernelPCA"),
+        (KernelSpectralClustering(2, gamma="median"), "sample.*predict"),
+    ],
+)
+def test_all_pairs_of_very_many_rows_are_told(model, advice, digits, monkeypatch):
+    monkeypatch.setattr(learning_warnings, "_TOO_MANY_ROWS", 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SlowFitWarning)
+        model.fit(digits[:399])
+        KernelPCA(2).fit(digits[:900])  # linear kernels of few columns compare no pairs
+    with pytest.warns(SlowFitWarning, match=f"pairs of 400 rows.*{advice}"):
+        model.fit(digits[:400])

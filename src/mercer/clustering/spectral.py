@@ -22,7 +22,7 @@ from mercer.clustering.embedding import (
 )
 from mercer.errors import warn_user
 from mercer.estimators.kernel_parameters import KernelParameters
-from mercer.estimators.learning_warnings import check_memory, slow_fit
+from mercer.estimators.learning_warnings import check_memory, slow_fit, slow_pairs
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -235,6 +235,9 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
         -----
         sklearn.exceptions.ConvergenceWarning
             If "hebbian" diverged, or if "krylov" did not reach `tol`.
+        SlowFitWarning
+            Before the work, if 200,000 rows or more are compared with each other. After it, if "krylov" took many
+            steps.
         UserWarning
             If a precomputed matrix is not symmetric: its mean with its transpose is used. If more rows than there are
             clusters are far from all others, so that their labels are arbitrary: the kernel is too narrow.
@@ -243,6 +246,7 @@ class KernelSpectralClustering(KernelParameters, ModelFiles, ClusterMixin, BaseE
         if self._precomputed:
             X = _symmetric(check_square(X))
         self._check_count(n_rows(X))
+        slow_pairs(n_rows(X), "Fit a random sample of some 10,000 rows, and label all rows with predict.")
         rng = generator(self.random_state)
         starts = int(rng.randint(2**31 - 1))  # before all else, so that k-means does not depend on the passes made
         found = self._embed(self._make_kernel(X), X, rng)

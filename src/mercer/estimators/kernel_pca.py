@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, IntArray, Points, is_mapped, is_sparse
+from mercer.arrays import Array, IntArray, Points, is_mapped, is_sparse, n_rows
 from mercer.criteria.hidden_cells import predicted_share
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.learning_warnings import warn_of_fewer
+from mercer.estimators.learning_warnings import slow_pairs, warn_of_fewer
 from mercer.estimators.self_selection import selected, wants_selection
 from mercer.estimators.validation import (
     COMPONENTS,
@@ -31,6 +31,7 @@ from mercer.preimage.ridge import RidgeMap, score_kernel
 from mercer.solvers.exact.eigen import EigenOptions
 from mercer.solvers.exact.fit import ExactPlan, Fit, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
+from mercer.solvers.exact.primal import has_few_features
 
 _MIXED_TOL = 1e-6  # what float32 tiles with float64 sums deliver
 
@@ -291,6 +292,9 @@ class KernelPCA(KernelDecomposition):
             If more components are asked for than there are rows.
         sklearn.exceptions.ConvergenceWarning
             If "krylov" stopped before it reached `tol`.
+        SlowFitWarning
+            Before the work, if more than an eighth of the eigenvectors of 5,000 rows or more are computed, as with
+            n_components=None, or if 200,000 rows or more are compared with each other.
         IndefiniteKernelWarning
             If the kernel matrix has negative eigenvalues outside the components.
         """
@@ -394,6 +398,8 @@ class KernelPCA(KernelDecomposition):
         rows = X if reference is None else X[reference]
         n_components, gamma = self._settings(rows)
         kernel = self._make_kernel(rows, gamma)
+        if solve is fit_exact and not has_few_features(kernel, X):
+            slow_pairs(n_rows(X), "Use LandmarkKernelPCA, whose cost grows only as the number of rows.")
         plan = ExactPlan(
             self._count(n_components, X.shape[0]),
             self._tile_dtype(X),

@@ -16,6 +16,7 @@ from mercer.kernels.tiles import memory_budget
 
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
 _MANY_ROWS = 1000  # of which all-rows fits are slow
+_TOO_MANY_ROWS = 200_000  # of which all pairs take more than some minutes, and a pass over them is repeated
 _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
 _MANY_OUTLIERS = 0.4  # share of rows with the weight of outliers beyond which it is told
 _LEFT_OUT = {"exp": 0.05, "tukey": 0.05}  # such a weight, where losses give ordinary rows less than one half; else 0.5
@@ -54,6 +55,16 @@ def slow_steps(n: int, bytes_per_value: int) -> None:
     """Warn that the kernel matrix of n rows does not fit into the memory budget, so that every step makes it again."""
     if n * n * bytes_per_value > memory_budget():
         slow_fit("Every step of the fit computes again, since it does not fit into memory,", n, _MORE_MEMORY)
+
+
+def slow_pairs(n: int, advice: str) -> None:
+    """Warn that a fit computes kernel values of all pairs of n rows again in every pass, which takes hours."""
+    if n >= _TOO_MANY_ROWS:
+        warn_user(
+            f"Every pass of the fit computes the kernel values of all {n * n / 2:.0e} pairs of {n} rows, which do not "
+            f"fit into memory; this can take hours. {advice}",
+            SlowFitWarning,
+        )
 
 
 def check_memory(what: str, n: int, held: int, advice: str) -> None:

@@ -13,13 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array
 from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest
 from mercer.engine.krylov import KrylovResult, Product, block_krylov
-from mercer.errors import warn_user
+from mercer.errors import SlowFitWarning, warn_user
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
 from mercer.kernels.tiles import one_blas_thread
 
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted,
+_SLOW_ROWS = 5000  # from here on LAPACK takes tens of seconds, and a time that grows with the cube of the rows
 _INDEFINITE_SHARE, _INDEFINITE_ROWS = 32, 5000  # or more than this share, where negative eigenvalues delay convergence
 _LANCZOS_ROWS = 250  # up to so many rows LAPACK is faster
 _WHOLE_ROWS, _WHOLE_PAIRS = 1800, 16  # up to here products with the whole matrix pay
@@ -83,6 +84,8 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
     """Return the leading eigenpairs of the operator."""
     solver = choose_solver(options.solver, operator.shape[0], n_pairs, options.positive)
     if solver == "dense":
+        if options.solver == "auto":
+            _warn_of_many(n_pairs, operator.shape[0])
         return _dense(operator, n_pairs, options)
     if options.solver == "auto" and _pays_as_a_whole(operator, n_pairs, options):
         found = _lanczos(operator.dense(), n_pairs, options)
@@ -292,6 +295,18 @@ def _eps(operator: Operator) -> float:
 
 def _rng(options: EigenOptions) -> Any:
     return np.random.default_rng(0) if options.rng is None else options.rng
+
+
+def _warn_of_many(n_pairs: int, n: int) -> None:
+    """Warn before so many pairs of a large matrix are computed that it must be held and decomposed as a whole."""
+    if n >= _SLOW_ROWS:
+        warn_user(
+            f"{'All' if n_pairs == n else n_pairs} eigenvectors of the kernel matrix of {n} rows are computed, with "
+            f"up to {24 * n * n / 2**30:.1f} GiB of memory; this takes many times as long as a few of them. Pass a "
+            f"number of at most {n // _DENSE_SHARE} as n_components, for example 50; the default, None, and shares "
+            "near 1 ask for most of them. A wider kernel (a smaller gamma) needs fewer for the same share.",
+            SlowFitWarning,
+        )
 
 
 def _warn_not_converged(found: KrylovResult) -> None:
