@@ -407,3 +407,12 @@ def test_the_figure_draws_each_mode_and_its_decay():
     assert_allclose(ratios.lines[3].get_ydata()[-1], 0.5 / 0.3 * np.exp(-0.8 * gain * times[-1]), rtol=1e-9)
     assert (np.diff(lyapunov.lines[0].get_ydata()) < 0).all()
     figure.savefig(io.BytesIO(), format="png", dpi=40)
+
+
+def test_passes_that_cannot_finish_among_equal_directions_are_told_with_what_is_exact():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 40)) + 0.1 * rng.standard_normal((300, 40))
+    with pytest.warns(
+        ConvergenceWarning, match="fewer components.*KernelPCA.*exact"
+    ):  # all directions of noise are alike
+        HebbianPCA(10, max_iter=5, random_state=0).fit(X)

@@ -438,7 +438,9 @@ class HebbianPCA(KernelDecomposition):
             _warn(
                 f"After {outcome.passes} passes the components are not yet eigenvectors of the covariance: their "
                 f"relative residual is {outcome.residual:.1e}, above tol={self.tol:g}. Raise max_iter or tol{advice}; "
-                "if features have very different scales, scale them first (StandardScaler)."
+                "if features have very different scales, scale them first (StandardScaler). Directions that vary "
+                "nearly equally, as those of noise do, need very many passes: ask for fewer components, or use "
+                "KernelPCA, which is exact."
             )
 
     def _warn_diverged(self) -> None:
