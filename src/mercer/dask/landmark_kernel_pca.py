@@ -91,7 +91,7 @@ class LandmarkKernelPCA(Transforming):
             self._fit_stream(local, runs, X)
         else:
             self._fit_partitions(local, runs, partitions_of(X, self._pieces(runs)))
-        local._warn_of_fewer()
+        local._warn_of_result()
         self._local = local
         return self
 

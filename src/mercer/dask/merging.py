@@ -68,7 +68,7 @@ class Merging(Transforming):
         if found is None:
             raise ValueError("The iterator gave no rows to learn from.")
         found.set_params(**local.get_params(deep=False))
-        found._warn_of_fewer()
+        found._warn_of_result()
         if names is not None:
             found.feature_names_in_ = np.array(names, dtype=object)
         if folder is not None:

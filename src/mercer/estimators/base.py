@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, Points
 from mercer.errors import PreImageWarning, warn_user
 from mercer.estimators.kernel_parameters import KernelParameters
-from mercer.estimators.learning_warnings import warn_of_fewer
+from mercer.estimators.learning_warnings import warn_of_fewer, warn_of_narrow_kernel
 from mercer.estimators.model_files import ModelFiles
 from mercer.estimators.parameter_checks import ParameterChecks
 from mercer.estimators.validation import check_diagonal, check_rows, check_square
@@ -66,9 +66,24 @@ class KernelDecomposition(
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
+    def _warn_of_result(self) -> None:
+        """Warn after `fit` where there are fewer components than asked for, or where the kernel is too narrow."""
+        self._warn_of_fewer()
+        self._warn_of_narrow_kernel()
+
     def _warn_of_fewer(self) -> None:
-        """Warn after `fit` where there are fewer components than were asked for."""
         warn_of_fewer(self.n_components, self.n_components_)
+
+    def _warn_of_narrow_kernel(self) -> None:
+        if self.gamma is None and (near := self._rows_in_sight()) is not None:
+            warn_of_narrow_kernel(near, self.gamma_, self.n_samples_seen_)
+
+    def _rows_in_sight(self) -> float | None:
+        """Return what the kernel values of a row with all other rows add up to, in the mean; None if it is unknown."""
+        model = self.expansion_
+        if model.nu is None or model.empirical or not model.kernel.unit_diagonal:
+            return None
+        return model.n_seen * model.mean_norm - 1.0
 
     def _check_training(self, X: Any, *, copy: bool) -> Points:
         """Return the rows to fit to, or with a precomputed kernel their kernel matrix; `copy` as in `check_rows`."""

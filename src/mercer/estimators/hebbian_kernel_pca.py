@@ -308,7 +308,8 @@ class HebbianKernelPCA(KernelDecomposition):
             Without landmarks: if the default `max_iter` led to 50 passes or more over 1000 rows or more; before the
             work, if there are 10,000 rows or more.
         UserWarning
-            If more components are asked for than there are rows or landmarks.
+            If more components are asked for than there are rows or landmarks, or if gamma is None and the kernel
+            is too narrow for the rows.
         sklearn.exceptions.ConvergenceWarning
             If learning diverged, if gains had to be lowered, if some components are not yet eigenvectors after the last
             pass, or if a few rows hold nearly all variation.
@@ -322,7 +323,7 @@ class HebbianKernelPCA(KernelDecomposition):
             self._fit_all_rows(kernel, X, rng)
         else:
             self._fit_landmarks(kernel, X, rng, before if self.warm_start else None)
-        self._warn_of_fewer()
+        self._warn_of_result()
         return self
 
     def _fit_all_rows(self, kernel: Kernel, X: Points, rng: Any) -> None:

@@ -237,7 +237,7 @@ class IncrementalKernelPCA(KernelDecomposition):
             X = self._check_learnable(X, reset=True)
             self._begin(X)
             self._learn(X, reference)
-        self._warn_of_fewer()
+        self._warn_of_result()
         return self
 
     def _fit_chunks(self, X: Any, reference: Any) -> None:

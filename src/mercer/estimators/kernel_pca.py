@@ -289,7 +289,8 @@ class KernelPCA(KernelDecomposition):
         Warns
         -----
         UserWarning
-            If more components are asked for than there are rows.
+            If more components are asked for than there are rows, or if gamma is None and the kernel is too narrow for
+            the rows: the kernel values of a row with all others add up to less than that with itself.
         sklearn.exceptions.ConvergenceWarning
             If "krylov" stopped before it reached `tol`.
         SlowFitWarning
@@ -414,6 +415,7 @@ class KernelPCA(KernelDecomposition):
         else:
             solved, models = solve(kernel, X, plan), []
         self._keep(solved, X)
+        self._warn_of_narrow_kernel()
         return models
 
     def _keep(self, solved: Fit, X: Points) -> None:

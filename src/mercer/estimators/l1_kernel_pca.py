@@ -208,7 +208,8 @@ class L1KernelPCA(KernelDecomposition):
             Before the work, if the kernel matrix is larger than 1.75 times scikit-learn's `working_memory` setting (1
             GiB by default), so that every step computes it again, or if "projection_trick" decomposes a large one.
         UserWarning
-            If the data allow fewer components than were asked for.
+            If the data allow fewer components than were asked for, or if gamma is None and the kernel is too narrow for
+            the rows.
         """
         X = self._check_training(X, copy=True)
         kernel = self._make_kernel(X)
@@ -216,7 +217,7 @@ class L1KernelPCA(KernelDecomposition):
             self._tell_cost(n_rows(X), X.dtype.itemsize)
         self.expansion_, found = self._solve(kernel, X)
         self.signs_, self.objective_, self.n_iter_ = found.signs, found.objective, found.n_iter
-        self._warn_of_fewer()
+        self._warn_of_result()
         return self
 
     def _tell_cost(self, n: int, bytes_per_value: int) -> None:

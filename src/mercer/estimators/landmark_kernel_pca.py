@@ -273,7 +273,7 @@ class LandmarkKernelPCA(KernelDecomposition):
             X = self._check_learnable(X, reset=True)
             self._begin(X)
             self._learn(X)
-        self._warn_of_fewer()
+        self._warn_of_result()
         return self
 
     def _fit_chunks(self, X: Any) -> None:
@@ -355,7 +355,7 @@ class LandmarkKernelPCA(KernelDecomposition):
         moments = self._stream.learn_parts(pieces, X[reference], generator(self.random_state))
         assert self._stream.landmarks is not None
         self._channel().emit("Rows learned", self._stream.seen)
-        self._warn_of_fewer()
+        self._warn_of_result()
         space = self._stream.landmarks.whitening
         return models_without_parts(space, moments, X, parts, self._wanted_components, self.center)
 
@@ -410,6 +410,12 @@ class LandmarkKernelPCA(KernelDecomposition):
         """Warn where there are fewer components than asked for; the model is solved only where that is in doubt."""
         if self.n_components is not None and not self._stream.surely_has(int(self.n_components), self.center):
             super()._warn_of_fewer()
+
+    def _rows_in_sight(self) -> float | None:
+        """Return how near other rows, or landmarks, are to a row; the model is solved only without landmarks."""
+        if self._stream.landmarks is None:
+            return super()._rows_in_sight()
+        return self._stream.near_landmarks() if self._stream.plan.kernel.unit_diagonal else None
 
     # -- the model -----------------------------------------------------------------------------------------------
 

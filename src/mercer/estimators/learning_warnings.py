@@ -20,6 +20,7 @@ _TOO_MANY_ROWS = 200_000  # of which all pairs take more than some minutes, and 
 _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
 _MANY_OUTLIERS = 0.4  # share of rows with the weight of outliers beyond which it is told
 _LEFT_OUT = {"exp": 0.05, "tukey": 0.05}  # such a weight, where losses give ordinary rows less than one half; else 0.5
+_ALONE = 1.0  # k(x, x), below which a row counts as alone if its kernel values with all others do not add up to it
 _FAR = 3e3  # distances from the origin, in distances from the mean, up to which errors are below 1e-6
 
 
@@ -110,6 +111,17 @@ def warn_of_outliers(weights: Array, eigenvalues: Array, psi: str) -> None:
     else:
         return
     warn_user(text)
+
+
+def warn_of_narrow_kernel(near: float, gamma: float, n: int) -> None:
+    """Warn where kernel values of a row with all of the other n rows add up to nearly nothing: each is seen alone."""
+    if near < _ALONE and n >= _ENOUGH_ROWS:
+        warn_user(
+            f"The kernel is too narrow for these rows: with gamma={gamma:.3g}, which is 1 / columns because gamma is "
+            f"None, the kernel values of a row with all {n - 1} others add up to {max(near, 0.0):.1g} in the mean, "
+            "less than the value of a row with itself, 1. Components then describe single rows. Pass gamma='median', "
+            "or scale the columns."
+        )
 
 
 def warn_of_fewer(wanted: Any, found: int) -> None:

@@ -271,7 +271,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         -----
         UserWarning
             If more components are asked for than the landmarks allow; if more than 40 % of the rows after the warm-up
-            have a weight below one half (0.05 with psi="exp" or "tukey"); or if the rows that count do not vary.
+            have a weight below one half (0.05 with psi="exp" or "tukey"); if the rows that count do not vary; or if
+            gamma is None and the kernel is too narrow for the rows.
         sklearn.exceptions.ConvergenceWarning
             If learning diverged. The last good state is kept.
         """
@@ -283,7 +284,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         X = check_rows(self, X, reset=True)
         self._learning = OnlineLearning()
         self._learn(X, self._space(X))
-        self._warn_of_fewer()
+        self._warn_of_result()
         later = self.weights_[self._plan().rows_to_wait_for(chosen=True) :]  # the warm-up is strict on purpose
         if len(later) >= _ENOUGH_ROWS:
             warn_of_outliers(later, self.eigenvalues_, self.psi)

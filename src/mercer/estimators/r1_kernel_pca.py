@@ -199,7 +199,8 @@ class R1KernelPCA(KernelDecomposition):
             Before the work, if the kernel matrix is larger than 1.75 times scikit-learn's `working_memory` setting (1
             GiB by default), so that every step computes it again.
         UserWarning
-            If the rows allow fewer components than were asked for.
+            If the rows allow fewer components than were asked for, or if gamma is None and the kernel is too narrow for
+            the rows.
         sklearn.exceptions.ConvergenceWarning
             If the subspace still moved when `max_iter` or rounding ended the steps.
         """
@@ -219,5 +220,5 @@ class R1KernelPCA(KernelDecomposition):
         )
         self.weights_, self.cutoff_ = found.weights, found.cutoff
         self.objective_, self.n_iter_ = found.objective, found.n_iter
-        self._warn_of_fewer()
+        self._warn_of_result()
         return self

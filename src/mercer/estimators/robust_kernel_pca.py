@@ -274,8 +274,9 @@ class RobustKernelPCA(KernelDecomposition):
             Before the work, if there are 1000 rows or more and no landmarks.
         UserWarning
             If more components are asked for than there are rows or landmarks; if more than 40 % of the rows have a
-            weight below one half (0.05 with psi="exp" or "tukey"); if the rows that count do not vary; or if landmarks
-            are used with the linear kernel and the rows are far from the origin.
+            weight below one half (0.05 with psi="exp" or "tukey"); if the rows that count do not vary; if gamma is
+            None and the kernel is too narrow for the rows; or if landmarks are used with the linear kernel and the rows
+            are far from the origin.
         sklearn.exceptions.ConvergenceWarning
             If the weights still changed after `max_iter` rounds.
         """
@@ -300,7 +301,7 @@ class RobustKernelPCA(KernelDecomposition):
             space = self._all_rows(kernel, X, np.float64)
             fit = self._solve(space, r, given)
         self._keep(fit, space)
-        self._warn_of_fewer()
+        self._warn_of_result()
         warn_of_outliers(self.weights_, self.eigenvalues_, self.psi)
         return self
 

@@ -318,6 +318,13 @@ class LandmarkStream:
             return False
         return surely_has(self.landmarks, self.moments, r, center)
 
+    def near_landmarks(self) -> float | None:
+        """Return what the kernel values of a row with landmarks other than itself add up to; None without landmarks."""
+        if self.landmarks is None or self.moments is None:
+            return None
+        itself = n_rows(self.landmarks.points) / self.moments.weight
+        return float(self.moments.mean.sum()) - itself
+
     def followed_by(self, other: "LandmarkStream", rng: np.random.RandomState) -> "LandmarkStream":
         """Return a stream that saw the rows of this one and then those of another; both stay as they are."""
         merged = copy(self)
