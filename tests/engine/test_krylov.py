@@ -142,6 +142,20 @@ def test_block_krylov_restarts_within_its_memory():
     assert_eigenpairs(K, found.values, found.vectors, true[:2], rtol=1e-11)
 
 
+@pytest.mark.parametrize("max_iter", [1, 2, 10, *range(17, 22), *range(33, 38)])
+def test_block_krylov_that_may_go_no_further_returns_what_it_says(max_iter):
+    # 80 basis vectors in blocks of 4 are full after 19 steps, and after 16 more from 10 vectors: that may be the last
+    K = with_spectrum(np.linspace(1, 0, 300))
+    found = krylov(K, 6, block=4, max_iter=max_iter)
+    assert not found.converged
+    assert found.n_iter == max_iter
+    r = min(6, 4 * max_iter)
+    assert_allclose(found.vectors.T @ found.vectors, np.eye(r), atol=1e-13)
+    assert_allclose(
+        np.linalg.norm(K @ found.vectors - found.vectors * found.values, axis=0), found.residuals, rtol=1e-9
+    )
+
+
 def test_block_krylov_by_modulus():
     true = np.r_[np.linspace(1, 0, 79), -3.0]
     K = with_spectrum(true)

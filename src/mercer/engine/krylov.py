@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 
 from mercer.arrays import Array, IntArray
+from mercer.engine.krylov_basis import KrylovBasis
 from mercer.events import SILENT, Channel
 
 _SMALLEST_BASIS = 48  # a smaller basis saves nothing
@@ -23,7 +23,6 @@ _WIDE_BASIS = 320  # where blocks are wide, ten of them are usually enough
 _QUICK_BASIS = 24  # up to this size the projected problem is solved after every step
 _MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of the projected problem,
 _BLIND_ROWS = 20000  # and so many rows divided by theirs: where products take long, no step may be wasted
-_FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
 NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
 _EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
 
@@ -41,88 +40,6 @@ class KrylovResult:
     n_iter: int
     converged: bool
     next_vectors: Array = field(default_factory=lambda: np.empty((0, 0)))  # (n, b), the Ritz vectors after the wanted
-
-
-@dataclass
-class _Basis:
-    """Orthonormal rows Q, the projection T = Q K' Q^T, and the newest block, whose products are not computed yet."""
-
-    Q: Array  # (capacity, n), one basis vector per row
-    T: Array  # (capacity, capacity)
-    done: int  # rows of Q whose products are in T
-    size: int  # rows of Q in use, the newest block included
-    near: int = 0  # products of the newest block have no components in rows before this one
-    coupling: Array | None = None  # (b, b'), inner products of the newest block with those of the block before it
-
-    @classmethod
-    def begin(cls, start: Array, capacity: int) -> "_Basis":
-        """Return a basis that consists of one block."""
-        n, block = start.shape
-        basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, block)
-        basis.Q[:block] = np.linalg.qr(start)[0].T
-        return basis
-
-    @property
-    def newest(self) -> Array:
-        """The newest block, (b, n)."""
-        return self.Q[self.done : self.size]
-
-    def absorb(self, product: Array) -> Array:
-        """Put the products of the newest block, (b, n), into T; return the part of them outside the basis.
-
-        K' is symmetric, so only the newest block and the one before it (after a restart: all) have inner products
-        with them. Those with the block before are known from its own products, which may be more accurate.
-        """
-        used = self.Q[self.near : self.size]
-        projected = product @ used.T
-        self.T[self.done : self.size, : self.size] = 0.0
-        self.T[: self.size, self.done : self.size] = 0.0
-        self.T[self.done : self.size, self.near : self.size] = projected
-        self.T[self.near : self.size, self.done : self.size] = projected.T
-        if self.coupling is not None:
-            rows = slice(self.done, self.done + len(self.coupling))
-            self.T[rows, self.near : self.done] = self.coupling
-            self.T[self.near : self.done, rows] = self.coupling.T
-        return np.asarray(product - projected @ used)
-
-    def extend(self, remainder: Array, negligible: float) -> Array:
-        """Make an orthonormal basis of the remainder the newest block; return R with remainder = R^T block."""
-        block, R = _leading_rows(remainder, self.Q.shape[1] - self.size)
-        sizes = np.einsum("ij,ij->i", R, R)
-        if sizes.min(initial=np.inf) <= negligible**2:
-            keep = sizes > negligible**2
-            block, R = block[keep], R[keep]
-        # a second time: after the first, small rows are not orthogonal to the basis
-        used = self.Q[: self.size]
-        block, correction = _orthonormal(block - (block @ used.T) @ used) if len(block) else (block, np.eye(0))
-        self.near, self.done = self.done, self.size
-        self._append(block)
-        self.coupling = np.asarray(correction @ R)
-        return self.coupling
-
-    def widen(self, rng: np.random.Generator, count: int) -> None:
-        """Add random rows, orthogonal to all others, to the newest block."""
-        n, used = self.Q.shape[1], self.Q[: self.size]
-        block = rng.standard_normal((min(count, n - self.size, len(self.Q) - self.size), n))
-        for _ in range(2):
-            block = np.linalg.qr((block - (block @ used.T) @ used).T)[0].T
-        self._append(block)
-
-    def _append(self, block: Array) -> None:
-        self.Q[self.size : self.size + len(block)] = block
-        self.size += len(block)
-
-    def must_restart(self) -> bool:
-        """Tell whether there is no room for one more block."""
-        return bool(2 * self.size - self.done > len(self.Q) < self.Q.shape[1])
-
-    def restart(self, values: Array, rotation: Array) -> None:
-        """Replace all finished rows by Ritz vectors (a thick restart); the newest block stays the newest."""
-        kept, newest = len(values), self.newest.copy()
-        self.Q[:kept] = rotation.T @ self.Q[: self.done]
-        self.T[:kept, :kept] = np.diag(values)
-        self.near, self.done, self.size, self.coupling = 0, kept, kept + len(newest), None
-        self.Q[self.done : self.size] = newest
 
 
 @dataclass
@@ -179,6 +96,79 @@ class _Progress:
         return worst <= goal or (self.stalled >= 2 and worst <= NEARLY * reachable)
 
 
+class _Search:
+    """An iteration under way: its basis, the last solution of the projected problem, and when it may end."""
+
+    def __init__(self, start: Array, n_pairs: int, select: str, progress: _Progress) -> None:
+        self.n, self.block = start.shape
+        most = max(min(20 * self.block, _WIDE_BASIS), 3 * n_pairs + 6 * self.block, _SMALLEST_BASIS)
+        self.basis = KrylovBasis.begin(start, min(self.n, most))
+        self.n_pairs, self.select, self.progress = n_pairs, select, progress
+        self.scale, self.lowest, self.converged = 0.0, np.inf, False
+        self._width = self.block  # so many copies of one eigenvalue the blocks can find
+        self._least = 0  # the search does not end before this step
+        self._rng = np.random.default_rng(1)
+
+    def multiply(self, product: Product) -> None:
+        """Multiply the newest block by the operator, and make what is new in the result the next block."""
+        basis = self.basis
+        newest = slice(basis.done, basis.size)
+        remainder = basis.absorb(product(basis.newest.T).T)
+        self.scale = self.scale or float(np.abs(basis.T[newest, newest]).max()) or 1.0
+        self._coupling = basis.extend(remainder, 0.1 * self.progress.reachable(self.scale) * self.scale)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the basis holds all that products can reach."""
+        return len(self.basis.newest) == 0
+
+    def must_solve(self, step: int) -> bool:
+        """Tell whether the projected problem is to be solved after this step."""
+        due = step == self.progress.next or self.basis.done <= _QUICK_BASIS
+        return due or self.exhausted or self.basis.must_restart()
+
+    def solve(self, step: int) -> None:
+        """Solve the projected problem, and measure the residuals of the wanted pairs."""
+        basis = self.basis
+        self.ritz = _Ritz.of(basis.T[: basis.done, : basis.done], self.n_pairs, self.select)
+        self.scale, self.lowest = self.ritz.scale, min(self.lowest, float(self.ritz.values[0]))
+        last_block = self.ritz.rotation[basis.near : basis.done][:, self.ritz.wanted]
+        self.residuals = np.linalg.norm(self._coupling @ last_block, axis=0)
+        worst = float(self.residuals.max(initial=0.0)) / self.scale
+        self.converged = self.progress.note(step, worst, self.scale)
+
+    def ends(self, step: int) -> bool:
+        """Tell whether the pairs are found; where copies of them may be hidden, random vectors join the next block."""
+        complete = len(self.ritz.wanted) == min(self.n_pairs, self.n)
+        equal = _EQUAL * max(self.progress.tol, self.progress.reachable(self.scale)) * self.scale
+        hidden = self.basis.done < self.n and (not complete or self.ritz.copies(equal) >= self._width)
+        if not hidden:
+            return self.exhausted or (self.converged and step >= self._least)
+        if self.exhausted or self.converged:
+            # random rows need about as many steps as the others did, and only then show a copy that was missed
+            self._least = 2 * step if complete and not self.exhausted else self._least
+            self.basis.widen(self._rng, self.block)
+            self._width, self.progress.next = self._width + self.block, step + 1
+        return False
+
+    def make_room(self) -> None:
+        """Keep only the best Ritz vectors if there is no room for one more block."""
+        if self.basis.must_restart():
+            kept = self._leading()
+            self.basis.restart(self.ritz.values[kept], self.ritz.rotation[:, kept])
+
+    def result(self, step: int) -> KrylovResult:
+        """Return the pairs by the last solution, and the vectors that come after them."""
+        ritz, r = self.ritz, self.n_pairs
+        vectors = self.basis.Q[: self.basis.done].T @ ritz.rotation[:, self._leading()]
+        values, wanted, further = ritz.values[ritz.wanted], vectors[:, :r], vectors[:, r:]
+        return KrylovResult(values, wanted, self.residuals, self.lowest, step, self.converged, further)
+
+    def _leading(self) -> IntArray:
+        """Return the positions of the wanted Ritz values, and of as many more as a block has vectors."""
+        return _order(self.ritz.values, self.select)[: self.n_pairs + self.block]
+
+
 def block_krylov(
     product: Product,
     start: Array,  # (n, b)
@@ -192,61 +182,20 @@ def block_krylov(
     channel: Channel = SILENT,
 ) -> KrylovResult:
     """Return the leading eigenpairs of the operator; stop by residuals, by stagnation, or after max_iter products."""
-    n, block = start.shape
-    basis = _Basis.begin(start, min(n, max(min(20 * block, _WIDE_BASIS), 3 * n_pairs + 6 * block, _SMALLEST_BASIS)))
-    blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // n))
-    progress, rng = _Progress(tol, floor, noise, blind), np.random.default_rng(1)
-    scale, lowest, width, converged, least = 0.0, np.inf, block, False, 0
+    blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // len(start)))
+    progress = _Progress(tol, floor, noise, blind)
+    search = _Search(start, n_pairs, select, progress)
     for step in range(1, max_iter + 1):
-        remainder = basis.absorb(product(basis.newest.T).T)
-        newest, finished = slice(basis.done, basis.size), basis.size
-        scale = scale or float(np.abs(basis.T[newest, newest]).max()) or 1.0
-        R = basis.extend(remainder, 0.1 * progress.reachable(scale) * scale)
-        exhausted = len(basis.newest) == 0
-        solve = exhausted or basis.must_restart() or step in (progress.next, max_iter) or finished <= _QUICK_BASIS
-        if solve:
-            ritz = _Ritz.of(basis.T[:finished, :finished], n_pairs, select)
-            scale, lowest = ritz.scale, min(lowest, float(ritz.values[0]))
-            residuals = np.linalg.norm(R @ ritz.rotation[newest][:, ritz.wanted], axis=0)
-            converged = progress.note(step, float(residuals.max(initial=0.0)) / scale, scale)
+        search.multiply(product)
+        solved = step == max_iter or search.must_solve(step)
+        if solved:
+            search.solve(step)
         channel.emit("krylov", step, progress.total, progress.worst)
-        if solve:
-            complete = len(ritz.wanted) == min(n_pairs, n)
-            equal = _EQUAL * max(tol, progress.reachable(scale)) * scale
-            hidden = finished < n and (not complete or ritz.copies(equal) >= width)
-            if ((converged and step >= least) or exhausted) and not hidden:
+        if solved:
+            if search.ends(step) or step == max_iter:
                 break
-            if exhausted or (converged and hidden):
-                basis.widen(rng, block)
-                width, progress.next = width + block, step + 1
-                # random rows need about as many steps as the others did, and only then show a copy that was missed
-                least = 2 * step if complete and not exhausted else least
-            if basis.must_restart():
-                kept = _order(ritz.values, select)[: n_pairs + block]
-                basis.restart(ritz.values[kept], ritz.rotation[:, kept])
-    order = _order(ritz.values, select)[: n_pairs + block]
-    vectors = basis.Q[:finished].T @ ritz.rotation[:, order]
-    values, vectors, further = ritz.values[ritz.wanted], vectors[:, :n_pairs], vectors[:, n_pairs:]
-    return KrylovResult(values, vectors, residuals, lowest, step, converged, further)
-
-
-def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
-    """Return orthonormal rows Q and R with remainder = R^T Q; at most `room` rows, the dimensions that are left."""
-    if room < len(remainder):  # the basis nearly fills the whole space: the rest is rounding
-        U, sizes, rows = np.linalg.svd(remainder, full_matrices=False)
-        return rows[:room], (U * sizes).T[:room]
-    return _orthonormal(remainder)
-
-
-def _orthonormal(block: Array) -> tuple[Array, Array]:
-    """Return Q, R with block = R^T Q; Cholesky is fast, and QR is safe where rows are nearly dependent."""
-    upper, failed = dpotrf(block @ block.T)
-    pivots = np.diag(upper)
-    if not failed and pivots.min() > _FULL_RANK * pivots.max():
-        inverse, _ = dtrtri(upper)
-        return inverse.T @ block, upper
-    columns, R = np.linalg.qr(block.T)
-    return columns.T, R
+            search.make_room()
+    return search.result(step)
 
 
 def _order(values: Array, select: str) -> IntArray:

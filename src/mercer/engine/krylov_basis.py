@@ -1,0 +1,111 @@
+"""The basis of a block Krylov iteration: orthonormal rows, and the projection of the operator on them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from mercer.arrays import Array
+
+_FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
+
+
+@dataclass
+class KrylovBasis:
+    """Orthonormal rows Q, the projection T = Q K' Q^T, and the newest block, whose products are not computed yet."""
+
+    Q: Array  # (capacity, n), one basis vector per row
+    T: Array  # (capacity, capacity)
+    done: int  # rows of Q whose products are in T
+    size: int  # rows of Q in use, the newest block included
+    near: int = 0  # products of the newest block have no components in rows before this one
+    coupling: Array | None = None  # (b, b'), inner products of the newest block with those of the block before it
+
+    @classmethod
+    def begin(cls, start: Array, capacity: int) -> "KrylovBasis":
+        """Return a basis that consists of one block."""
+        n, block = start.shape
+        basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, block)
+        basis.Q[:block] = np.linalg.qr(start)[0].T
+        return basis
+
+    @property
+    def newest(self) -> Array:
+        """The newest block, (b, n)."""
+        return self.Q[self.done : self.size]
+
+    def absorb(self, product: Array) -> Array:
+        """Put the products of the newest block, (b, n), into T; return the part of them outside the basis.
+
+        K' is symmetric, so only the newest block and the one before it (after a restart: all) have inner products
+        with them. Those with the block before are known from its own products, which may be more accurate.
+        """
+        used = self.Q[self.near : self.size]
+        projected = product @ used.T
+        self.T[self.done : self.size, : self.size] = 0.0
+        self.T[: self.size, self.done : self.size] = 0.0
+        self.T[self.done : self.size, self.near : self.size] = projected
+        self.T[self.near : self.size, self.done : self.size] = projected.T
+        if self.coupling is not None:
+            rows = slice(self.done, self.done + len(self.coupling))
+            self.T[rows, self.near : self.done] = self.coupling
+            self.T[self.near : self.done, rows] = self.coupling.T
+        return np.asarray(product - projected @ used)
+
+    def extend(self, remainder: Array, negligible: float) -> Array:
+        """Make an orthonormal basis of the remainder the newest block; return R with remainder = R^T block."""
+        block, R = _leading_rows(remainder, self.Q.shape[1] - self.size)
+        sizes = np.einsum("ij,ij->i", R, R)
+        if sizes.min(initial=np.inf) <= negligible**2:
+            keep = sizes > negligible**2
+            block, R = block[keep], R[keep]
+        # a second time: after the first, small rows are not orthogonal to the basis
+        used = self.Q[: self.size]
+        block, correction = _orthonormal(block - (block @ used.T) @ used) if len(block) else (block, np.eye(0))
+        self.near, self.done = self.done, self.size
+        self._append(block)
+        self.coupling = np.asarray(correction @ R)
+        return self.coupling
+
+    def widen(self, rng: np.random.Generator, count: int) -> None:
+        """Add random rows, orthogonal to all others, to the newest block."""
+        n, used = self.Q.shape[1], self.Q[: self.size]
+        block = rng.standard_normal((min(count, n - self.size, len(self.Q) - self.size), n))
+        for _ in range(2):
+            block = np.linalg.qr((block - (block @ used.T) @ used).T)[0].T
+        self._append(block)
+
+    def _append(self, block: Array) -> None:
+        self.Q[self.size : self.size + len(block)] = block
+        self.size += len(block)
+
+    def must_restart(self) -> bool:
+        """Tell whether there is no room for one more block."""
+        return bool(2 * self.size - self.done > len(self.Q) < self.Q.shape[1])
+
+    def restart(self, values: Array, rotation: Array) -> None:
+        """Replace all finished rows by Ritz vectors (a thick restart); the newest block stays the newest."""
+        kept, newest = len(values), self.newest.copy()
+        self.Q[:kept] = rotation.T @ self.Q[: self.done]
+        self.T[:kept, :kept] = np.diag(values)
+        self.near, self.done, self.size, self.coupling = 0, kept, kept + len(newest), None
+        self.Q[self.done : self.size] = newest
+
+
+def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
+    """Return orthonormal rows Q and R with remainder = R^T Q; at most `room` rows, the dimensions that are left."""
+    if room < len(remainder):  # the basis nearly fills the whole space: the rest is rounding
+        U, sizes, rows = np.linalg.svd(remainder, full_matrices=False)
+        return rows[:room], (U * sizes).T[:room]
+    return _orthonormal(remainder)
+
+
+def _orthonormal(block: Array) -> tuple[Array, Array]:
+    """Return Q, R with block = R^T Q; Cholesky is fast, and QR is safe where rows are nearly dependent."""
+    upper, failed = dpotrf(block @ block.T)
+    pivots = np.diag(upper)
+    if not failed and pivots.min() > _FULL_RANK * pivots.max():
+        inverse, _ = dtrtri(upper)
+        return inverse.T @ block, upper
+    columns, R = np.linalg.qr(block.T)
+    return columns.T, R
