@@ -8,6 +8,7 @@ import numpy as np
 from mercer.arrays import Array
 
 _ENTRY, _CENTRING = 4.0, 8.0  # rounding errors of an entry and of a mean, in units of the last place of k(x, x)
+_AT_ONCE = 64  # columns whose signs are found together: copies of few take no fresh memory
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,9 @@ def orient(vectors: Array) -> Array:
 
 def orientation(vectors: Array) -> Array:
     """Return one sign per column that makes its entry of largest size positive, the first one if there are several."""
-    if vectors.size == 0:
-        return np.ones(vectors.shape[1], vectors.dtype)
-    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
-    return np.where(largest < 0, -1.0, 1.0).astype(vectors.dtype)
+    signs = np.ones(vectors.shape[1], vectors.dtype)
+    for first in range(0, len(signs) if vectors.size else 0, _AT_ONCE):
+        some = vectors[:, first : first + _AT_ONCE]
+        largest = some[np.argmax(np.abs(some), axis=0), np.arange(some.shape[1])]
+        signs[first : first + _AT_ONCE][largest < 0] = -1.0
+    return signs

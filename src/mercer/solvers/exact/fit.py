@@ -157,5 +157,5 @@ def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: boo
             "feature space are not.",
             IndefiniteKernelWarning,
         )
-    kept = values > 0 if drop_zeros else np.ones(len(values), bool)
-    return values[kept], orient(spectrum.vectors)[:, kept]
+    kept = np.count_nonzero(values > 0) if drop_zeros else len(values)  # the positive ones come first
+    return values[:kept], orient(spectrum.vectors[:, :kept])
