@@ -117,10 +117,10 @@ def warn_of_narrow_kernel(near: float, gamma: float, n: int) -> None:
     """Warn where kernel values of a row with all of the other n rows add up to nearly nothing: each is seen alone."""
     if near < _ALONE and n >= _ENOUGH_ROWS:
         warn_user(
-            f"The kernel is too narrow for these rows: with gamma={gamma:.3g}, which is 1 / columns because gamma is "
-            f"None, the kernel values of a row with all {n - 1} others add up to {max(near, 0.0):.1g} in the mean, "
-            "less than the value of a row with itself, 1. Components then describe single rows. Pass gamma='median', "
-            "or scale the columns."
+            f"The kernel is too narrow for these rows: with gamma={gamma:.3g}, that is 1 / columns, as none was given, "
+            f"the kernel values of a row with all {n - 1} others add up to {max(near, 0.0):.1g} in the mean, less than "
+            "the value of a row with itself, 1. Components then describe single rows. Pass gamma='median', or scale "
+            "the columns."
         )
 
 
