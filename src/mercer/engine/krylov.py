@@ -26,6 +26,7 @@ _BLIND_ROWS = 20000  # and so many rows divided by theirs: where products take l
 _FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
 NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
 _EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
+_SMALLEST, _LARGEST = 1e-100, 1e100  # sizes of products whose squares neither vanish nor overflow, nor sums of them
 
 Product = Callable[[Array], Array]
 
@@ -147,6 +148,22 @@ class _Ritz:
         return int((np.abs(counted[:, None] - counted) <= width).sum(axis=1).max(initial=0))
 
 
+class _InUnit:
+    """Products divided by a power of two where they are so large or small that their squares are no numbers."""
+
+    def __init__(self, product: Product) -> None:
+        self._product = product
+        self.unit = 0.0  # the first product chooses it
+
+    def __call__(self, V: Array) -> Array:
+        product = self._product(V)
+        if not self.unit:
+            largest = float(np.abs(product).max(initial=0.0))
+            usual = largest == 0.0 or _SMALLEST <= largest <= _LARGEST
+            self.unit = 1.0 if usual else float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+        return product if self.unit == 1.0 else product / self.unit
+
+
 @dataclass
 class _Progress:
     """Residuals so far, and when to solve the projected problem next: its cost grows with the cube of the basis."""
@@ -197,8 +214,10 @@ def block_krylov(
     blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // n))
     progress, rng = _Progress(tol, floor, noise, blind), np.random.default_rng(1)
     scale, lowest, width, converged, least = 0.0, np.inf, block, False, 0
+    in_unit = _InUnit(product)
     for step in range(1, max_iter + 1):
-        remainder = basis.absorb(product(basis.newest.T).T)
+        remainder = basis.absorb(in_unit(basis.newest.T).T)
+        progress.noise = noise / in_unit.unit
         newest, finished = slice(basis.done, basis.size), basis.size
         scale = scale or float(np.abs(basis.T[newest, newest]).max()) or 1.0
         R = basis.extend(remainder, 0.1 * progress.reachable(scale) * scale)
@@ -226,8 +245,9 @@ def block_krylov(
                 basis.restart(ritz.values[kept], ritz.rotation[:, kept])
     order = _order(ritz.values, select)[: n_pairs + block]
     vectors = basis.Q[:finished].T @ ritz.rotation[:, order]
-    values, vectors, further = ritz.values[ritz.wanted], vectors[:, :n_pairs], vectors[:, n_pairs:]
-    return KrylovResult(values, vectors, residuals, lowest, step, converged, further)
+    vectors, further, unit = vectors[:, :n_pairs], vectors[:, n_pairs:], in_unit.unit
+    values, residuals = unit * ritz.values[ritz.wanted], unit * residuals
+    return KrylovResult(values, vectors, residuals, unit * lowest, step, converged, further)
 
 
 def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:

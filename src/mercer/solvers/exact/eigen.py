@@ -172,11 +172,12 @@ def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:
 def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
     n = operator.shape[0]
     products = 0
+    unit = float(np.ldexp(1.0, np.frexp(operator.largest_entry)[1] - 1))  # ARPACK has limits for tiny eigenvalues
 
     def product(v: Array) -> Array:
         nonlocal products
         products += 1
-        return operator.matmul(v.reshape(n, -1)).reshape(v.shape)
+        return (operator.matmul(v.reshape(n, -1)) / unit).reshape(v.shape)
 
     matrix = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
     start = _rng(options).uniform(-1.0, 1.0, n)
@@ -184,7 +185,7 @@ def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum
     order = np.argsort(-values, kind="stable")
     # ARPACK finds only the largest eigenvalues; a short block Krylov run estimates the smallest one
     probe = block_krylov(operator.matmul, start[:, None], 1, tol=0.0, floor=_eps(operator), max_iter=min(20, n))
-    return Spectrum(values[order], vectors[:, order], probe.lowest, "arpack", products)
+    return Spectrum(unit * values[order], vectors[:, order], probe.lowest, "arpack", products)
 
 
 def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel) -> Spectrum:
