@@ -24,6 +24,8 @@ from mercer.solvers.exact.primal import CentredRows, has_few_features, rounding_
 from mercer.solvers.exact.start import sampled_start
 
 _MANY_ROWS, _FEW_FEATURES = 10_000, 256  # from and up to here, tiles in half the memory save up to a third of the time
+_EQUAL = 5.0  # the largest eigenvalue divided by the mean one, below which all are nearly equal
+_SUMS, _KEPT = 60.0, 1e-6  # errors of equal eigenvalues in units of rounding, as measured; what "mixed" promises
 _FAR = 0.9  # share of the mean in the squared lengths of rows above which centring costs their inner products a digit
 
 
@@ -92,11 +94,25 @@ def _fit_tiles(
     """Solve kernel PCA by products with the kernel matrix; eigenvalues of the size of `noise` are rounding."""
     options = replace(plan.options, whole=operator is None and 8 * n_rows(X) ** 2 <= memory_budget())
     halves = operator is None and float32_pays(kernel, X, plan.n_components, options)
-    operator = make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center) if operator is None else operator
+    given, operator = operator, operator or make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center)
     options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, plan.n_jobs))
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
     spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
+    if given is None and _loses_sums(operator, spectrum):
+        return _fit_tiles(kernel, X, points, replace(plan, dtype=np.float64), noise=noise)
     return finished(kernel, points, operator, spectrum, plan.drop_zeros, noise)
+
+
+def _loses_sums(operator: Operator, spectrum: Spectrum) -> bool:
+    """Tell whether sums of float32 kernel values were too inexact: all eigenvalues are equal or nearly so, and small
+    beside what the kernel values have in common, as for rows that are all equally far from each other.
+    """
+    n, largest = operator.shape[0], float(spectrum.values.max(initial=0.0))
+    if operator.dtype != np.float32 or isinstance(operator, GivenOperator) or largest <= 0.0:
+        return False
+    over_mean = largest * n / operator.trace if operator.trace > 0.0 else np.inf
+    error = _SUMS * float(np.finfo(np.float32).eps) * np.sqrt(n) * abs(operator.mean_norm) / over_mean**2
+    return bool(over_mean < _EQUAL and error > _KEPT * largest)
 
 
 def eigenpairs(kernel: Kernel, X: Points, operator: Operator, plan: ExactPlan) -> Spectrum:
