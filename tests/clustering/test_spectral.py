@@ -292,3 +292,11 @@ def test_a_matrix_beyond_the_budget_is_refused_for_passes_only(blobs):
         with pytest.raises(ValueError, match="Use 'krylov'"):
             model(eigen_solver="hebbian").fit(blobs[0])
         assert adjusted_rand_score(model().fit(blobs[0]).labels_, blobs[1]) == 1.0
+
+
+@pytest.mark.parametrize("solver", ["krylov", "dense", "arpack"])
+def test_clusters_far_from_each_other_are_found_by_every_solver(solver, rng):
+    labels = np.arange(80) % 8
+    X = 30.0 * labels[:, None] + 0.3 * rng.standard_normal((80, 2))  # the largest eigenvalue occurs eight times
+    model = KernelSpectralClustering(8, gamma=0.5, eigen_solver=solver, random_state=0).fit(X)
+    assert adjusted_rand_score(model.labels_, labels) == 1.0

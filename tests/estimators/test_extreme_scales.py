@@ -44,6 +44,17 @@ def test_components_do_not_depend_on_the_unit_or_an_error_says_why(name, scale, 
         assert np.abs(np.abs(found / scale) - np.abs(ordinary)).max() < 1e-3 * np.abs(ordinary).max()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("solver", ["dense", "arpack", "randomized", "krylov"])
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-72, 1e72, 1e100, 1e150])
+def test_every_eigensolver_finds_components_in_any_unit(solver, scale, rng):
+    X = rng.standard_normal((60, 40))
+    ordinary = mercer.KernelPCA(3, eigen_solver=solver).fit(X)
+    scaled = mercer.KernelPCA(3, eigen_solver=solver).fit(X * scale)
+    np.testing.assert_allclose(scaled.eigenvalues_ / scale / scale, ordinary.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(scaled.transform(X * scale) / scale, ordinary.transform(X), atol=1e-6)
+
+
 @pytest.mark.parametrize("scale", [1e-140, 1e-60, 1e60, 1e140])
 def test_median_gamma_of_small_and_large_numbers(scale, rng):
     X = rng.standard_normal((40, 3))

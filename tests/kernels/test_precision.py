@@ -203,3 +203,19 @@ def test_alarms_do_not_depend_on_the_precision_of_the_rows(X, standardize):
     wide, got = sklearn.base.clone(make).fit(X.astype(np.float64)), sklearn.base.clone(make).fit(X)
     assert_allclose(got.p_values(X), wide.p_values(X), atol=1.5 / len(X))
     assert_allclose(got.statistics(X), wide.statistics(X), rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize(("kernel", "gamma"), [("rbf", 0.1), ("poly", 1.0)])
+def test_rows_that_are_all_equally_far_from_each_other(kernel, gamma, copies):
+    X = np.tile(np.eye(1200 // copies), (copies, 1))  # float32 holds the kernel values, but loses their sums
+    settings = {"kernel": kernel, "gamma": gamma, "eigen_solver": "krylov"}
+    wide = mercer.KernelPCA(6, precision="float64", **settings).fit(X).eigenvalues_
+    mixed = mercer.KernelPCA(6, precision="mixed", **settings).fit(X)
+    assert_allclose(mixed.eigenvalues_, wide, atol=KEPT * wide[0])
+    assert mixed.precision_ == "float64"
+
+
+def test_one_row_that_float32_cannot_hold():
+    model = mercer.KernelPCA(1, kernel="cosine", center=False, precision="mixed").fit([[1e-120, 2e-120]])
+    assert_allclose(model.eigenvalues_, [1.0])

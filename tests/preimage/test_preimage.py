@@ -655,3 +655,13 @@ def test_digits_lose_most_of_their_noise(digits, method, options, most):
     clean, noisy, model, anchors = digits
     Z = find_preimages(method, model, model.project(noisy), anchors, **options)
     assert ((Z - clean) ** 2).mean() <= most * ((noisy - clean) ** 2).mean()
+
+
+@pytest.mark.parametrize("offset", [300.0, 1e5])
+@pytest.mark.parametrize(("method", "options"), [("auto", {}), ("ridge", {"alpha": 0.01})])
+def test_regressed_preimages_of_a_distance_kernel_move_with_the_rows(method, options, offset):
+    X = cloud(66, 60, 3)
+    (near, own), (far, moved) = (fitted(rows, Laplacian(0.1), 4) for rows in (X, X + offset))
+    back = find_preimages(method, near, own.scores, own, **options)
+    np.testing.assert_allclose(find_preimages(method, far, own.scores, moved, **options) - offset, back, atol=1e-6)
+    assert ((back - X) ** 2).mean() < 0.5 * X.var(axis=0).mean()

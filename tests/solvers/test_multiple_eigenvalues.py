@@ -33,3 +33,13 @@ def test_a_small_matrix_whose_first_row_is_zero():
     values[:5] = 0, 5, 5, 4, 3.5
     model = KernelPCA(2, kernel="precomputed", center=False).fit(1e-20 * np.diag(values))
     assert_allclose(model.eigenvalues_, [5e-20, 5e-20], rtol=1e-10)
+
+
+@pytest.mark.parametrize("tol", [0, 1e-6, 1e-3])
+def test_arpack_misses_no_group_of_rows(tol, rng):
+    X = 30.0 * (np.arange(80) % 8)[:, None] + 0.3 * rng.standard_normal((80, 2))
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    roots = np.sqrt(K.sum(axis=0))
+    scaled = K / roots / roots[:, None]  # its largest eigenvalue is 1, once for each group
+    model = KernelPCA(8, kernel="precomputed", center=False, eigen_solver="arpack", tol=tol).fit(scaled)
+    assert_allclose(model.eigenvalues_, np.ones(8), rtol=max(tol, 1e-10))

@@ -25,6 +25,7 @@ _MOST_BLIND_STEPS = 8  # the largest number of steps between two solutions of th
 _BLIND_ROWS = 20000  # and so many rows divided by theirs: where products take long, no step may be wasted
 NEARLY = 10.0  # a residual that no longer falls is accepted up to so many times what rounding should allow
 _EQUAL = 10.0  # eigenvalues that differ by less than so many tolerances may be copies of one
+_SMALLEST, _LARGEST = 1e-100, 1e100  # sizes of products whose squares neither vanish nor overflow, nor sums of them
 
 Product = Callable[[Array], Array]
 
@@ -64,6 +65,22 @@ class _Ritz:
         return int((np.abs(counted[:, None] - counted) <= width).sum(axis=1).max(initial=0))
 
 
+class _InUnit:
+    """Products divided by a power of two where they are so large or small that their squares are no numbers."""
+
+    def __init__(self, product: Product) -> None:
+        self._product = product
+        self.unit = 0.0  # the first product chooses it
+
+    def __call__(self, V: Array) -> Array:
+        product = self._product(V)
+        if not self.unit:
+            largest = float(np.abs(product).max(initial=0.0))
+            usual = largest == 0.0 or _SMALLEST <= largest <= _LARGEST
+            self.unit = 1.0 if usual else float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+        return product if self.unit == 1.0 else product / self.unit
+
+
 @dataclass
 class _Progress:
     """Residuals so far, and when to solve the projected problem next: its cost grows with the cube of the basis."""
@@ -99,8 +116,9 @@ class _Progress:
 class _Search:
     """An iteration under way: its basis, the last solution of the projected problem, and when it may end."""
 
-    def __init__(self, start: Array, n_pairs: int, select: str, progress: _Progress) -> None:
+    def __init__(self, product: Product, start: Array, n_pairs: int, select: str, progress: _Progress) -> None:
         self.n, self.block = start.shape
+        self._product, self._noise = _InUnit(product), progress.noise
         most = max(min(20 * self.block, _WIDE_BASIS), 3 * n_pairs + 6 * self.block, _SMALLEST_BASIS)
         self.basis = KrylovBasis.begin(start, min(self.n, most))
         self.n_pairs, self.select, self.progress = n_pairs, select, progress
@@ -109,11 +127,12 @@ class _Search:
         self._least = 0  # the search does not end before this step
         self._rng = np.random.default_rng(1)
 
-    def multiply(self, product: Product) -> None:
+    def multiply(self) -> None:
         """Multiply the newest block by the operator, and make what is new in the result the next block."""
         basis = self.basis
         newest = slice(basis.done, basis.size)
-        remainder = basis.absorb(product(basis.newest.T).T)
+        remainder = basis.absorb(self._product(basis.newest.T).T)
+        self.progress.noise = self._noise / self._product.unit
         self.scale = self.scale or float(np.abs(basis.T[newest, newest]).max()) or 1.0
         self._coupling = basis.extend(remainder, 0.1 * self.progress.reachable(self.scale) * self.scale)
 
@@ -159,10 +178,10 @@ class _Search:
 
     def result(self, step: int) -> KrylovResult:
         """Return the pairs by the last solution, and the vectors that come after them."""
-        ritz, r = self.ritz, self.n_pairs
+        ritz, r, unit = self.ritz, self.n_pairs, self._product.unit
         vectors = self.basis.Q[: self.basis.done].T @ ritz.rotation[:, self._leading()]
-        values, wanted, further = ritz.values[ritz.wanted], vectors[:, :r], vectors[:, r:]
-        return KrylovResult(values, wanted, self.residuals, self.lowest, step, self.converged, further)
+        values, residuals = unit * ritz.values[ritz.wanted], unit * self.residuals
+        return KrylovResult(values, vectors[:, :r], residuals, unit * self.lowest, step, self.converged, vectors[:, r:])
 
     def _leading(self) -> IntArray:
         """Return the positions of the wanted Ritz values, and of as many more as a block has vectors."""
@@ -184,9 +203,9 @@ def block_krylov(
     """Return the leading eigenpairs of the operator; stop by residuals, by stagnation, or after max_iter products."""
     blind = max(1, min(_MOST_BLIND_STEPS, _BLIND_ROWS // len(start)))
     progress = _Progress(tol, floor, noise, blind)
-    search = _Search(start, n_pairs, select, progress)
+    search = _Search(product, start, n_pairs, select, progress)
     for step in range(1, max_iter + 1):
-        search.multiply(product)
+        search.multiply()
         solved = step == max_iter or search.must_solve(step)
         if solved:
             search.solve(step)

@@ -36,8 +36,10 @@ def enough_precision(kernel: "Kernel", points: Points, dtype: Any) -> np.dtype[A
     root of the number of rows and eigenvalues with the number itself, so the sample overestimates their ratio.
     """
     asked: np.dtype[Any] = np.dtype(dtype)
-    if asked != np.float32 or points.ndim != 2 or n_rows(points) < 2:
+    if asked != np.float32 or points.ndim != 2:
         return asked
+    if n_rows(points) < 2:
+        return np.dtype(np.float64)  # nothing tells whether float32 holds the row
     some = points[:: -(-n_rows(points) // _SAMPLE_ROWS)]
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow here means float64, or is reported by the fit
         wide = _centred(_matrix(kernel, some, np.float64))

@@ -7,9 +7,9 @@ No method is the best everywhere:
 - "gradient": minimises the distance in feature space. Gaussian, polynomial, linear, sigmoid and cosine
   kernels.
 - "kwok": computed from distances to neighbours. Gaussian, linear and polynomial kernels; good under heavy noise.
-- "ridge": regression from scores to rows, as in scikit-learn. Any kernel; good under mild noise with a
-  well-chosen `alpha`, poor for narrow kernels. Scores are compared by the model's kernel, or by a Gaussian where
-  that takes no negative numbers (chi2).
+- "ridge": regression from scores to rows less their mean (`KernelPCA` has that of scikit-learn, with the mean). Any
+  kernel; good under mild noise with a well-chosen `alpha`, poor for narrow kernels. Scores are compared by the model's
+  kernel, or by a Gaussian where that takes no negative numbers (chi2).
 - "auto": "exact" if it exists; else "mika" for the Gaussian and "gradient"
   for other smooth kernels, because both end at least as near in feature space as the best known row and need
   no parameter; else "ridge" with a Gaussian kernel on the scores, because the model's own kernel need not

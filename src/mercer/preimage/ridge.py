@@ -88,6 +88,11 @@ def _least_squares(K: Array, X: Array) -> Array:
 def ridge(
     expansion: Expansion, scores: Array, anchors: Anchors, *, alpha: float = 1.0, kernel: Kernel | None = None
 ) -> Array:
-    """Return pre-images regressed on the anchors; `kernel` compares scores; the default is that of `score_kernel`."""
-    kernel = kernel or score_kernel(expansion.kernel, anchors.scores)
-    return RidgeMap.fit(anchors.scores, anchors.points, kernel, alpha)(scores)
+    """Return pre-images regressed on the anchors; `kernel` compares scores; the default is that of `score_kernel`.
+
+    The penalty draws them towards the mean of the anchors. In scikit-learn, and with `RidgeMap` alone, it draws them
+    towards zero, which may be far from all rows.
+    """
+    kernel, points = kernel or score_kernel(expansion.kernel, anchors.scores), anchors.points
+    mean = 0.0 if is_sparse(points) else points.mean(axis=0, dtype=np.float64)
+    return np.asarray(RidgeMap.fit(anchors.scores, points - mean, kernel, alpha)(scores) + mean)

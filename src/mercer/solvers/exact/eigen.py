@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
 from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest
-from mercer.engine.krylov import KrylovResult, Product, block_krylov
+from mercer.engine.krylov import NEARLY, KrylovResult, Product, block_krylov
 from mercer.errors import SlowFitWarning, warn_user
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
@@ -41,6 +41,8 @@ _CHEAP_REFINING_STEPS = 12
 _MORE_VECTORS = 4  # beside the wanted ones, in cheap products that refine
 _CHEAP_STEPS = 60  # products after which the first run with cheap products ends, converged or not
 _KRYLOV_STEPS = 200
+_PROBE_STEPS = 20  # products that show whether ARPACK has missed an eigenvalue, and negative ones
+_MISSED = 1e-10  # relative to the largest eigenvalue: one that exceeds others by more is not rounding
 _OVERSAMPLING = 10  # vectors of the randomized solver beside the wanted ones, as in scikit-learn
 
 
@@ -94,11 +96,13 @@ def solve(operator: Operator, n_pairs: int, options: EigenOptions, channel: Chan
     with one_blas_thread():
         if solver == "arpack":
             try:
-                return _arpack(operator, n_pairs, options)
+                spectrum = _arpack(operator, n_pairs, options)
             except ArpackNoConvergence:
                 raise
             except ArpackError:  # for example, a zero operator leaves ARPACK without a start vector
-                pass
+                spectrum = None
+            if spectrum is not None:
+                return spectrum
         return _krylov(operator, n_pairs, options, channel)
 
 
@@ -169,22 +173,42 @@ def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:
     return Spectrum(*pairs_and_lowest(K, n_pairs, lowest=not options.positive), "dense", 1)
 
 
-def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
+def _arpack(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum | None:
+    """Return what ARPACK finds; None where it has missed copies of a multiple eigenvalue, as from one start vector."""
     n = operator.shape[0]
     products = 0
+    unit = float(np.ldexp(1.0, np.frexp(operator.largest_entry)[1] - 1))  # ARPACK has limits for tiny eigenvalues
 
     def product(v: Array) -> Array:
         nonlocal products
         products += 1
-        return operator.matmul(v.reshape(n, -1)).reshape(v.shape)
+        return (operator.matmul(v.reshape(n, -1)) / unit).reshape(v.shape)
 
     matrix = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
     start = _rng(options).uniform(-1.0, 1.0, n)
     values, vectors = eigsh(matrix, n_pairs, which="LA", tol=options.tol, maxiter=options.max_iter, v0=start)
     order = np.argsort(-values, kind="stable")
-    # ARPACK finds only the largest eigenvalues; a short block Krylov run estimates the smallest one
-    probe = block_krylov(operator.matmul, start[:, None], 1, tol=0.0, floor=_eps(operator), max_iter=min(20, n))
-    return Spectrum(values[order], vectors[:, order], probe.lowest, "arpack", products)
+    values, vectors = unit * values[order], vectors[:, order]
+    rest = _rest_of_spectrum(operator, vectors)
+    margin = max(_MISSED, options.tol, NEARLY * _eps(operator)) * float(np.abs(values).max())
+    if rest.values[0] > values[-1] + margin:
+        return None
+    return Spectrum(values, vectors, min(rest.lowest, float(values[-1])), "arpack", products)
+
+
+def _rest_of_spectrum(operator: Operator, known: Array) -> KrylovResult:
+    """Return estimates of the largest and the smallest eigenvalue beside those of known vectors, by a short run."""
+    n, n_pairs = known.shape
+
+    def beside(V: Array) -> Array:
+        return V - known @ (known.T @ V)
+
+    def product(V: Array) -> Array:
+        return beside(operator.matmul(beside(V)))
+
+    start = beside(np.random.default_rng(1).standard_normal((n, 1)))  # ARPACK's own start cannot show what it missed
+    steps = min(max(_PROBE_STEPS, 2 * n_pairs), n - n_pairs)
+    return block_krylov(product, start, 1, tol=0.0, floor=_eps(operator), max_iter=steps)
 
 
 def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel) -> Spectrum:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Points, n_rows
+from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.spectrum import clean_eigenvalues, inverse_roots, is_indefinite, orient, rounding_noise, thresholds
 from mercer.errors import IndefiniteKernelWarning, warn_user
 from mercer.events import Channel
 from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
+from mercer.kernels.around_point import AroundPoint
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.given import GivenOperator
@@ -19,10 +20,13 @@ from mercer.kernels.operator import CentredOperator, Operator
 from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, choose_solver, solve, solve_share
-from mercer.solvers.exact.primal import CentredRows, has_few_features, solve_rows
+from mercer.solvers.exact.primal import CentredRows, has_few_features, rounding_of_rows, solve_rows
 from mercer.solvers.exact.start import sampled_start
 
 _MANY_ROWS, _FEW_FEATURES = 10_000, 256  # from and up to here, tiles in half the memory save up to a third of the time
+_EQUAL = 5.0  # the largest eigenvalue divided by the mean one, below which all are nearly equal
+_SUMS, _KEPT = 60.0, 1e-6  # errors of equal eigenvalues in units of rounding, as measured; what "mixed" promises
+_FAR = 0.9  # share of the mean in the squared lengths of rows above which centring costs their inner products a digit
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,48 @@ def fit_exact(kernel: Kernel, X: Points, plan: ExactPlan, operator: Operator | N
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     if operator is None and plan.options.solver == "auto" and has_few_features(kernel, X):
         return fit_rows(kernel, points, kernel.prepare(X, np.float64), plan)
+    if operator is None and plan.center and kernel.inner_product and not is_sparse(X):
+        around, own = AroundPoint.mean(kernel, X), kernel.diagonal(X)
+        if around.point @ around.point > _FAR * own.mean():
+            return _fit_around_mean(kernel, around, X, plan, rounding_of_rows(n_rows(X), float(own.max())))
+    return _fit_tiles(kernel, X, points, plan, operator)
+
+
+def _fit_around_mean(kernel: Kernel, around: AroundPoint, X: Points, plan: ExactPlan, noise: float) -> Fit:
+    """Solve kernel PCA by inner products of rows less their mean, which keep the digits that kernel values lose."""
+    fit = _fit_tiles(around, X, X, plan, noise=noise)
+    mean, coef = around.point, fit.expansion.coef
+    offset = coef @ around.along(mean, X)  # coefficients sum to zero
+    return replace(fit, expansion=replace(fit.expansion, kernel=kernel, offset=offset, mean_norm=float(mean @ mean)))
+
+
+def _fit_tiles(
+    kernel: Kernel, X: Points, points: Points, plan: ExactPlan, operator: Operator | None = None, noise: float = 0.0
+) -> Fit:
+    """Solve kernel PCA by products with the kernel matrix; eigenvalues of the size of `noise` are rounding."""
     options = replace(plan.options, whole=operator is None and 8 * n_rows(X) ** 2 <= memory_budget())
     halves = operator is None and float32_pays(kernel, X, plan.n_components, options)
-    operator = make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center) if operator is None else operator
+    given, operator = operator, operator or make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center)
     options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, plan.n_jobs))
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
     spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
-    return finished(kernel, points, operator, spectrum, plan.drop_zeros)
+    if given is None and _loses_sums(operator, spectrum):
+        return _fit_tiles(kernel, X, points, replace(plan, dtype=np.float64), noise=noise)
+    return finished(kernel, points, operator, spectrum, plan.drop_zeros, noise)
+
+
+def _loses_sums(operator: Operator, spectrum: Spectrum) -> bool:
+    """Tell whether sums of float32 kernel values were too inexact for the eigenvalues.
+
+    That is so where all of these are nearly equal and small beside what the kernel values have in common, as for rows
+    that are all equally far from each other.
+    """
+    n, largest = operator.shape[0], float(spectrum.values.max(initial=0.0))
+    if operator.dtype != np.float32 or isinstance(operator, GivenOperator) or largest <= 0.0:
+        return False
+    over_mean = largest * n / operator.trace if operator.trace > 0.0 else np.inf
+    error = _SUMS * float(np.finfo(np.float32).eps) * np.sqrt(n) * abs(operator.mean_norm) / over_mean**2
+    return bool(over_mean < _EQUAL and error > _KEPT * largest)
 
 
 def eigenpairs(kernel: Kernel, X: Points, operator: Operator, plan: ExactPlan) -> Spectrum:
@@ -97,10 +136,15 @@ def fit_rows(kernel: Kernel, points: Points, features: Array, plan: ExactPlan) -
 
 
 def finished(
-    kernel: Kernel, points: Points, operator: Operator | CentredRows, spectrum: Spectrum, drop_zeros: bool
+    kernel: Kernel,
+    points: Points,
+    operator: Operator | CentredRows,
+    spectrum: Spectrum,
+    drop_zeros: bool,
+    noise: float = 0.0,
 ) -> Fit:
     """Return the model that eigenpairs describe; noise among the eigenvalues is set to zero."""
-    values, vectors = _judge(spectrum, operator, drop_zeros)
+    values, vectors = _judge(spectrum, operator, drop_zeros, noise)
     coef = np.ascontiguousarray((vectors * inverse_roots(values)).T)  # alpha_k^T alpha_k = 1 / lambda_k [lecture_notes]
     expansion = on_rows(kernel, points, operator, coef, values, unit_gram(values))
     return Fit(expansion, vectors, operator.trace, spectrum.solver, spectrum.n_iter, operator.dtype)
@@ -143,12 +187,12 @@ def float32_pays(kernel: Kernel, X: Points, n_components: int | float, options: 
     return options.max_iter is None and choose_solver(options.solver, n_rows(X), pairs) == "krylov"
 
 
-def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: bool) -> tuple[Array, Array]:
+def _judge(spectrum: Spectrum, operator: Operator | CentredRows, drop_zeros: bool, noise: float) -> tuple[Array, Array]:
     limits = thresholds(operator.dtype)
     if isinstance(operator, CentredRows):
         noise = operator.noise
     else:
-        noise = rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype)
+        noise = max(noise, rounding_noise(operator.shape[0], operator.largest_entry, operator.dtype))
     values = clean_eigenvalues(spectrum.values, spectrum.lowest, noise, limits)
     if is_indefinite(spectrum.values, spectrum.lowest, noise, limits):
         warn_user(

@@ -45,7 +45,7 @@ class CentredRows:
     @property
     def noise(self) -> float:
         """Return the size of eigenvalues that rounding alone can cause: of the differences of rows and their mean."""
-        return float(self.shape[0] * (_ROUNDING * np.finfo(np.float64).eps) ** 2 * self.largest_entry)
+        return rounding_of_rows(self.shape[0], self.largest_entry)
 
     @property
     def row_means(self) -> Array:
@@ -56,6 +56,11 @@ class CentredRows:
     def mean_norm(self) -> float:
         """Return the squared norm of the mean."""
         return float(self._mean @ self._mean)
+
+
+def rounding_of_rows(n: int, largest_entry: float) -> float:
+    """Return the size of eigenvalues that come from rounding n differences of a row and the mean of all rows."""
+    return float(n * (_ROUNDING * np.finfo(np.float64).eps) ** 2 * largest_entry)
 
 
 def has_few_features(kernel: Kernel, X: Points) -> bool:
