@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
+import mercer
 from mercer import IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA
 from mercer.estimators import chunked_rows
 from mercer.kernels import RBF
@@ -176,6 +177,13 @@ def test_a_bad_chunk_of_an_iterator_leaves_no_trace(make, place):
 def test_chunks_that_are_no_tables_are_refused(chunk):
     with pytest.raises(ValueError, match="Expected 2D array"):
         LandmarkKernelPCA(2).fit(iter([chunk]))
+
+
+@pytest.mark.parametrize("name", ["Landmark", "Incremental", "OnlineRobust", "Hebbian"])
+@pytest.mark.parametrize("X", [(chunk for chunk in [rows(50)]), "rows.csv"], ids=["generator", "file"])
+def test_partial_fit_asks_for_one_chunk_after_the_other(name, X):
+    with pytest.raises(ValueError, match="call partial_fit once for each chunk"):
+        getattr(mercer, f"{name}KernelPCA")().partial_fit(X)
 
 
 def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path):

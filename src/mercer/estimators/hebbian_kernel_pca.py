@@ -11,8 +11,9 @@ from mercer.arrays import Points, check_squares, is_sparse, n_rows
 from mercer.engine.gains import Gain
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.chunked_rows import refuse_chunks
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
-from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined, refuse_generator
+from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined
 from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -313,7 +314,7 @@ class HebbianKernelPCA(KernelDecomposition):
             If learning diverged, if gains had to be lowered, if some components are not yet eigenvectors after the last
             pass, or if a few rows hold nearly all variation.
         """
-        refuse_generator(X)
+        refuse_chunks(X)
         X = self._check_training(X, copy=self._precomputed or self.landmarks is None)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
         check_squares(np.diag(X) if self._precomputed else kernel.diagonal(X))
@@ -444,7 +445,7 @@ class HebbianKernelPCA(KernelDecomposition):
         """
         if self._precomputed:
             raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
-        refuse_generator(X)
+        refuse_chunks(X)
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)
         if first:

@@ -12,7 +12,7 @@ from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.hebbian_waiting import refuse_generator
+from mercer.estimators.chunked_rows import refuse_chunks
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian.gain_choice import PLAIN_GAINS
@@ -263,7 +263,7 @@ class HebbianPCA(KernelDecomposition):
             If learning diverged, if it did not reach `tol` within `max_iter` passes, or if a few rows hold nearly all
             variation.
         """
-        refuse_generator(X)
+        refuse_chunks(X)
         X = self._check_learnable(X, reset=True)
         rng = generator(self.random_state)
         self._begin(X, rng, max(n_rows(X), _SHORTEST) if self.eta0 == "auto" else n_rows(X))
@@ -313,7 +313,7 @@ class HebbianPCA(KernelDecomposition):
         sklearn.exceptions.ConvergenceWarning
             If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
         """
-        refuse_generator(X)
+        refuse_chunks(X)
         first = not hasattr(self, "_state")
         X = self._check_learnable(X, reset=first)
         if first or self._waiting is not None:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.chunked_rows import examples_of, is_chunked, refuse_chunks
 from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.merging import check_mergeable, check_same
 from mercer.estimators.update_history import Record, UpdateHistory
@@ -276,6 +276,7 @@ class IncrementalKernelPCA(KernelDecomposition):
             If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
             `rank` is smaller than `n_components`.
         """
+        refuse_chunks(X)
         first = not hasattr(self, "expansion_")
         X = self._check_learnable(X, reset=first)
         if first:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.chunked_rows import examples_of, is_chunked, refuse_chunks
 from mercer.estimators.landmark_parameter import are_given, check_landmarks, rows_to_choose_from
 from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.merging import check_mergeable, check_same
@@ -314,6 +314,7 @@ class LandmarkKernelPCA(KernelDecomposition):
             If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, if
             `landmarks` has other features than X, or if there are fewer landmarks than `n_components`.
         """
+        refuse_chunks(X)
         first = not self.__sklearn_is_fitted__()
         X = self._check_learnable(X, reset=first)
         if first:
