@@ -398,14 +398,16 @@ class LandmarkKernelPCA(KernelDecomposition):
         return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _learn(self, X: Points) -> None:
-        self._stream = copy(self._stream)
-        self._stream.learn(X, generator(self.random_state))
-        self._solved = replace(self._solved, since=self._solved.since + n_rows(X))
+        """Learn from rows; until all of them are learned, other threads see the model as it was."""
+        stream = copy(self._stream)
+        stream.learn(X, generator(self.random_state))
+        solved = replace(self._solved, since=self._solved.since + n_rows(X))
         if self.refresh is None:
-            self._solved.expansion = None
-        elif self._solved.since >= self.refresh:
+            solved.expansion = None
+        self._stream, self._solved = stream, solved
+        if self.refresh is not None and solved.since >= self.refresh:
             self._solve()
-        self._channel().emit("Rows learned", self._stream.seen)
+        self._channel().emit("Rows learned", stream.seen)
 
     def _warn_of_fewer(self) -> None:
         """Warn where there are fewer components than asked for; the model is solved only where that is in doubt."""
@@ -422,11 +424,13 @@ class LandmarkKernelPCA(KernelDecomposition):
         """Model of the rows so far, computed when it is asked for."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"This {type(self).__name__} is not fitted yet: it has no expansion_.")
-        return self._solve() if self._solved.expansion is None else self._solved.expansion
+        expansion = self._solved.expansion
+        return self._solve() if expansion is None else expansion
 
     def _solve(self) -> Expansion:
+        solved = self._solved  # another thread may learn meanwhile, and replace it
         expansion, freedom = self._stream.model(self._wanted_components, self.center)
-        self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
+        solved.expansion, solved.freedom, solved.since = expansion, freedom, 0
         return expansion
 
     def transform(self, X: Any) -> Array:
