@@ -71,6 +71,14 @@ def test_an_iterator_may_have_empty_chunks_and_need_not_fill_the_landmarks():
             LandmarkKernelPCA(2).fit(none)
 
 
+def test_with_refresh_the_model_after_fit_is_that_of_all_chunks():
+    X = rows(1000)
+    model = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:30], refresh=300).fit(iter(np.split(X, 10)))
+    assert model.expansion_.n_seen == model.n_samples_seen_ == 1000
+    whole = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:30], refresh=300).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
+
+
 def test_incremental_models_learn_files_and_iterators(tmp_path, monkeypatch):
     monkeypatch.setattr(chunked_rows, "CHUNK_ROWS", 300)
     X, settings = rows(900), {"gamma": 0.05, "rank": 10, "batch_size": 50}

@@ -287,6 +287,7 @@ class LandmarkKernelPCA(KernelDecomposition):
             self._stream.open_on(*self._stream.plan.choose(examples, generator(self.random_state)))
         for chunk in chunks:
             self._learn(chunk)
+        self._solved.expansion = None  # where `refresh` is set, it is that of some of the chunks
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
