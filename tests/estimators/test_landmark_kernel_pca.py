@@ -430,6 +430,19 @@ def test_a_saved_window_with_a_huge_row_goes_on_to_the_last_bit(gone, X, new, po
         assert np.array_equal(model.partial_fit(rows).transform(new), loaded.partial_fit(rows).transform(new))
 
 
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("change", [{"window": 3000}, {"forgetting": 0.99}])
+def test_float32_rows_that_change_are_measured_with_enough_digits(kernel, change, rng):
+    """Those far from the origin need more digits than float32 has, and the first ones do not."""
+    X = (rng.standard_normal((9000, 4)) * [3, 2, 1, 1]).astype(np.float32)
+    X[3000:] += 1e3
+    points = np.vstack([X[:30], X[3000:3030]])
+    short, wide = (
+        fed(on(points, kernel=kernel, n_components=2, **change), rows, 3000) for rows in (X, X.astype(np.float64))
+    )
+    assert_allclose(short.eigenvalues_, wide.eigenvalues_, rtol=1e-6)
+
+
 def test_the_model_is_refreshed_when_asked_or_every_k_rows(X, new, points):
     lazy, every = on(points), on(points, refresh=100)
     for model in (lazy, every):

@@ -52,8 +52,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     they are asked for. On the same landmarks they do not depend on how the rows were cut into chunks. A model can
     forget old rows, look at a window of recent rows only, and be merged with others. Memory is m^2 numbers (and the
     rows of the window), time is proportional to n m (d + m) for n rows of d features. For float32 rows, kernel values
-    are computed in float32, which is faster, if a test on some rows shows that eigenvalues stay right to 1e-6 of the
-    largest one; otherwise they are computed in float64.
+    are computed in float32, which is faster, if a test on some of the first rows shows that eigenvalues stay right to
+    1e-6 of the largest one; otherwise, and with `window` or `forgetting`, they are computed in float64.
 
     Parameters
     ----------

@@ -222,9 +222,11 @@ class LandmarkStream:
     def _measured(self, X: Points, weights: Array | None, reference: Array | None) -> Moments:
         """Return the moments of rows, from kernel values in the precision that they need."""
         assert self.landmarks is not None
-        if X.dtype == np.float32 and self._short is None:
+        # where rows are forgotten, others that need more digits than the rows of the test may become all that counts
+        may_be_short = X.dtype == np.float32 and self.plan.window is None and self.plan.forgetting == 1.0
+        if may_be_short and self._short is None:
             self._short = enough_in_float32(self.landmarks, X, self._leading)
-        dtype = np.float32 if X.dtype == np.float32 and self._short else np.float64
+        dtype = np.float32 if may_be_short and self._short else np.float64
         return measure(self.landmarks.blocks(dtype), X, weights, reference, self.plan.n_jobs)
 
     def _renew_window(self, rng: np.random.RandomState) -> None:
