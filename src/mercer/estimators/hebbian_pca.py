@@ -311,10 +311,11 @@ class HebbianPCA(KernelDecomposition):
         UserWarning
             If more components are asked for than there are features.
         sklearn.exceptions.ConvergenceWarning
-            If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
+            If learning diverged, if gains had to be lowered, or once a few rows hold nearly all variation.
         """
         refuse_chunks(X)
         first = not hasattr(self, "_state")
+        told = not first and self._uneven is not None
         X = self._check_learnable(X, reset=first)
         if first or self._waiting is not None:
             X = self._open_stream(X, generator(self.random_state), first)
@@ -326,7 +327,8 @@ class HebbianPCA(KernelDecomposition):
         else:
             self._warn_halved(self._state.guard.halvings - halvings)
         self._freeze()
-        self._warn_uneven()
+        if not told:  # in a long stream it would be told with every chunk from then on
+            self._warn_uneven()
         return self
 
     def _check_learnable(self, X: Any, reset: bool) -> Points:
@@ -456,8 +458,12 @@ class HebbianPCA(KernelDecomposition):
                 "eta0='auto'."
             )
 
+    @property
+    def _uneven(self) -> str | None:
+        return uneven(self._state.n, self._state.rows_that_count)
+
     def _warn_uneven(self) -> None:
-        text = uneven(self._state.n, self._state.rows_that_count)
+        text = self._uneven
         if text is not None:
             _warn(text)
 
