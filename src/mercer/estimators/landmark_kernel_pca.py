@@ -69,7 +69,8 @@ class LandmarkKernelPCA(KernelDecomposition):
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
         For "laplacian" and "chi2" it is 1 / (2 m), where m is the median of the distance in their exponent.
         The value in use is `gamma_`. In `partial_fit`, "median" looks at the first chunk only; if that has fewer than
-        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far.
+        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far, but
+        not after landmarks were chosen.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1
