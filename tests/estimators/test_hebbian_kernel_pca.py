@@ -447,6 +447,16 @@ def test_a_warm_start_on_landmarks(iris):
     close(twice.transform(iris), once.transform(iris))
 
 
+@pytest.mark.parametrize("landmarks", [None, 30])
+@pytest.mark.parametrize("wanted", [2, 4])
+def test_a_warm_start_with_another_number_of_components_has_that_number(iris, landmarks, wanted):
+    model = HebbianKernelPCA(3, landmarks=landmarks, max_iter=3, tol=0, warm_start=True, random_state=0, **MEDIAN).fit(
+        iris
+    )
+    assert model.set_params(n_components=wanted).fit(iris).n_components_ == wanted
+    assert model.transform(iris).shape == (150, wanted)
+
+
 @pytest.mark.parametrize("landmarks", [None, 40])
 @pytest.mark.parametrize("gain", ["smd", "et"])
 def test_a_warm_start_that_fails_leaves_the_last_fit_as_it_was(iris, gain, landmarks):
