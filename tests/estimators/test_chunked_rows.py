@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
+import mercer
 from mercer import IncrementalKernelPCA, KernelPCA, LandmarkKernelPCA
 from mercer.estimators import chunked_rows
 from mercer.kernels import RBF
@@ -68,6 +69,14 @@ def test_an_iterator_may_have_empty_chunks_and_need_not_fill_the_landmarks():
     for none in (iter([]), iter([X[:0]]), iter([[]])):
         with pytest.raises(ValueError, match="no rows"):
             LandmarkKernelPCA(2).fit(none)
+
+
+def test_with_refresh_the_model_after_fit_is_that_of_all_chunks():
+    X = rows(1000)
+    model = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:30], refresh=300).fit(iter(np.split(X, 10)))
+    assert model.expansion_.n_seen == model.n_samples_seen_ == 1000
+    whole = LandmarkKernelPCA(2, gamma=0.1, landmarks=X[:30], refresh=300).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-9)
 
 
 def test_incremental_models_learn_files_and_iterators(tmp_path, monkeypatch):
@@ -176,6 +185,13 @@ def test_a_bad_chunk_of_an_iterator_leaves_no_trace(make, place):
 def test_chunks_that_are_no_tables_are_refused(chunk):
     with pytest.raises(ValueError, match="Expected 2D array"):
         LandmarkKernelPCA(2).fit(iter([chunk]))
+
+
+@pytest.mark.parametrize("name", ["Landmark", "Incremental", "OnlineRobust", "Hebbian"])
+@pytest.mark.parametrize("X", [(chunk for chunk in [rows(50)]), "rows.csv"], ids=["generator", "file"])
+def test_partial_fit_asks_for_one_chunk_after_the_other(name, X):
+    with pytest.raises(ValueError, match="call partial_fit once for each chunk"):
+        getattr(mercer, f"{name}KernelPCA")().partial_fit(X)
 
 
 def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path):

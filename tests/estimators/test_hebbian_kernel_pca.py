@@ -447,6 +447,16 @@ def test_a_warm_start_on_landmarks(iris):
     close(twice.transform(iris), once.transform(iris))
 
 
+@pytest.mark.parametrize("landmarks", [None, 30])
+@pytest.mark.parametrize("wanted", [2, 4])
+def test_a_warm_start_with_another_number_of_components_has_that_number(iris, landmarks, wanted):
+    model = HebbianKernelPCA(3, landmarks=landmarks, max_iter=3, tol=0, warm_start=True, random_state=0, **MEDIAN).fit(
+        iris
+    )
+    assert model.set_params(n_components=wanted).fit(iris).n_components_ == wanted
+    assert model.transform(iris).shape == (150, wanted)
+
+
 @pytest.mark.parametrize("landmarks", [None, 40])
 @pytest.mark.parametrize("gain", ["smd", "et"])
 def test_a_warm_start_that_fails_leaves_the_last_fit_as_it_was(iris, gain, landmarks):
@@ -465,8 +475,9 @@ def test_a_warm_start_that_fails_leaves_the_last_fit_as_it_was(iris, gain, landm
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_warm_start_with_another_centring_learns_with_it(iris, first):
-    options = {"max_iter": 2, "tol": 0, "random_state": 0, **MEDIAN}
+@pytest.mark.parametrize("landmarks", [None, 30])
+def test_a_warm_start_with_another_centring_learns_with_it(iris, first, landmarks):
+    options = {"max_iter": 2, "tol": 0, "random_state": 0, "landmarks": landmarks, **MEDIAN}
     model = HebbianKernelPCA(3, center=first, warm_start=True, **options).fit(iris)
     scores = model.set_params(center=not first).fit(iris).transform(iris)
     assert_allclose(np.sum(scores**2, axis=0), model.eigenvalues_)

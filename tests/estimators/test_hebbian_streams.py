@@ -271,3 +271,21 @@ def test_a_generator_of_chunks_is_referred_to_partial_fit(cls, method, digits):
     with pytest.raises(ValueError, match="partial_fit once for each chunk"):
         getattr(cls(2), method)(chunks)
     assert len(list(chunks)) == 5
+
+
+# -- warnings ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [HebbianPCA, HebbianKernelPCA])
+def test_a_huge_row_is_told_once_and_not_with_every_chunk_after_it(cls, rng):
+    X = rng.normal(size=(2000, 5)) * [3, 2, 1, 0.5, 0.1]
+    X[1010] *= 1e4
+    model = cls(2, random_state=0, **({"kernel": "linear", "landmarks": 20} if cls is HebbianKernelPCA else {}))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for number, chunk in enumerate(np.array_split(X, 100)):
+            model.partial_fit(chunk)
+            assert len(found) == (number >= 50)
+            if number == 70:
+                model = pickle.loads(pickle.dumps(model))
+    assert "lies in about 1 of them" in str(found[0].message)

@@ -403,6 +403,46 @@ def test_twenty_thousand_downdates_leave_no_error(rng):
     assert_allclose(a.project(X[:20]), b.project(X[:20]), atol=1e-10)
 
 
+@pytest.mark.parametrize(("kernel", "size"), [("linear", 1e8), ("poly", 1e4)])
+@pytest.mark.parametrize("change", [{}, {"forgetting": 0.99}])
+@pytest.mark.parametrize("rows", [1, 10])
+def test_a_huge_row_that_left_the_window_leaves_no_error(kernel, size, change, rows, X, new, points):
+    """Its kernel values are subtracted from sums in which they had taken the place of the digits of all others."""
+    X[100] *= size
+    change = {"kernel": kernel, **change}
+    model = fed(on(points, window=60, **change), X[:170], rows)
+    same_model(model, on(points, **change).fit(X[110:170]), new, 1e-7)
+
+
+def test_a_huge_row_that_leaves_the_window_by_a_merge_leaves_no_error(X, new, points):
+    X[100] *= 1e8
+    first, second = (on(points, kernel="linear", window=60).fit(rows) for rows in (X[:120], X[120:175]))
+    same_model(first.merge(second), on(points, kernel="linear").fit(X[115:175]), new, 1e-9)
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_saved_window_with_a_huge_row_goes_on_to_the_last_bit(gone, X, new, points, tmp_path):
+    X[100] *= 1e3
+    model = fed(on(points, kernel="linear", window=60), X[: 170 if gone else 150], 10)
+    model.save(tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model")
+    for rows in (X[170:180], X[180:190]):
+        assert np.array_equal(model.partial_fit(rows).transform(new), loaded.partial_fit(rows).transform(new))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("change", [{"window": 3000}, {"forgetting": 0.99}])
+def test_float32_rows_that_change_are_measured_with_enough_digits(kernel, change, rng):
+    """Those far from the origin need more digits than float32 has, and the first ones do not."""
+    X = (rng.standard_normal((9000, 4)) * [3, 2, 1, 1]).astype(np.float32)
+    X[3000:] += 1e3
+    points = np.vstack([X[:30], X[3000:3030]])
+    short, wide = (
+        fed(on(points, kernel=kernel, n_components=2, **change), rows, 3000) for rows in (X, X.astype(np.float64))
+    )
+    assert_allclose(short.eigenvalues_, wide.eigenvalues_, rtol=1e-6)
+
+
 def test_the_model_is_refreshed_when_asked_or_every_k_rows(X, new, points):
     lazy, every = on(points), on(points, refresh=100)
     for model in (lazy, every):

@@ -245,6 +245,23 @@ def test_how_a_stream_is_cut_makes_no_difference(update, feature_map, rng):
     assert_allclose(np.concatenate(seen)[61:], whole.weights_[61:], atol=1e-8)
     assert cut.n_samples_seen_ == whole.n_samples_seen_ == 300
     assert (cut.beta_, cut.xi_) == pytest.approx((whole.beta_, whole.xi_))
+    assert_allclose(cut.eigenvalues_, whole.eigenvalues_, rtol=1e-8)
+    assert_allclose(cut.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("safeguard", [True, False])
+def test_shares_of_the_variation_do_not_depend_on_the_size_of_hebbian_blocks(kernel, safeguard, rng):
+    _, C = contaminated(rng, 300)
+    C = C / np.abs(C).max()  # the literal rule diverges where kernel values are large
+    given = {"kernel": kernel, "gamma": 1.0, "update": "hebbian", "landmarks": 40, "xi": 0.1, "beta": 10.0}
+    models = [
+        OnlineRobustKernelPCA(3, **given, safeguard=safeguard, block_size=size, random_state=0).fit(C)
+        for size in (1, 7, 64)
+    ]
+    for model in models[1:]:
+        assert_allclose(model.explained_variance_ratio_, models[0].explained_variance_ratio_, rtol=1e-8)
+        assert_allclose(model.eigenvalues_, models[0].eigenvalues_, rtol=1e-8)
 
 
 @every_update

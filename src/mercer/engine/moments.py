@@ -137,6 +137,11 @@ class Moments:
         return self.about(np.zeros_like(self.reference)).product
 
     @property
+    def sizes(self) -> Array:
+        """The sizes to which rounding errors of the sums are relative: of sum w k(x, x), and of sum w |z|^2."""
+        return np.array([abs(self.own), float(np.trace(self.product))])
+
+    @property
     def freedom(self) -> float:
         """The divisor of the centred scatter in an unbiased covariance: n - 1 where all weights are 1."""
         return self.weight - self.squares / self.weight if self.weight > 0 else 0.0

@@ -36,6 +36,7 @@ def literal_block(
     Z: Array,  # (r, r + b), in: [I 0], out: the block's result
     zeta: Array,  # (r + b,), in: zeros, out
     Y: Array,  # (b, r), out
+    norms: Array,  # (b,), squared distances from the mean so far, out
     z: Array,  # (b,), out
     w: Array,  # (b,), out
 ) -> int:
@@ -44,7 +45,7 @@ def literal_block(
     q, turned, total, gain = np.empty(size), np.zeros(size), np.empty(size), np.empty(r)
     for j in range(len(w)):
         y = Y[j]
-        norm = _outputs(j, Q, Z, zeta, turned, q, y)
+        norm = norms[j] = _outputs(j, Q, Z, zeta, turned, q, y)
         z[j] = 0.5 * (norm - np.dot(y, y) + missing[j])
         w[j] = psi_weight(kind, z[j], beta, xi)
         step = w[j] / (t + j + 1.0)
@@ -70,6 +71,7 @@ def guarded_block(
     Z: Array,
     zeta: Array,
     Y: Array,
+    norms: Array,
     z: Array,
     w: Array,
 ) -> int:
@@ -82,7 +84,7 @@ def guarded_block(
     q, turned, total, gain, lower = np.empty(size), np.zeros(size), np.empty(size), np.empty(r), np.empty((r, r))
     for j in range(len(w)):
         y = Y[j]
-        norm = _outputs(j, Q, Z, zeta, turned, q, y)
+        norm = norms[j] = _outputs(j, Q, Z, zeta, turned, q, y)
         z[j] = 0.5 * (max(0.0, norm - _explained(G, y, lower)) + missing[j])
         w[j] = psi_weight(kind, z[j], beta, xi)
         weight += w[j]

@@ -29,6 +29,15 @@ def is_files(X: Any) -> bool:
     return isinstance(X, str | PathLike)
 
 
+def refuse_chunks(X: Any) -> None:
+    """Fail for an iterator or names of files where a matrix is needed, before anything is taken from it."""
+    if is_chunked(X):
+        raise ValueError(
+            f"X is a {type(X).__name__}, not a matrix of rows. To learn from chunks, call partial_fit once for each "
+            "chunk: for chunk in chunks: model.partial_fit(chunk)."
+        )
+
+
 def chunks_of(files: Any, names: list[str] | None = None) -> Iterator[Array]:
     """Yield the chunks of one or more files; the names of their columns are put into `names`, if given.
 

@@ -11,8 +11,9 @@ from mercer.arrays import Points, check_squares, is_sparse, n_rows
 from mercer.engine.gains import Gain
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
+from mercer.estimators.chunked_rows import refuse_chunks
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
-from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined, refuse_generator
+from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined
 from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
@@ -314,7 +315,7 @@ class HebbianKernelPCA(KernelDecomposition):
             If learning diverged, if gains had to be lowered, if some components are not yet eigenvectors after the last
             pass, or if a few rows hold nearly all variation.
         """
-        refuse_generator(X)
+        refuse_chunks(X)
         X = self._check_training(X, copy=self._precomputed or self.landmarks is None)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
         check_squares(np.diag(X) if self._precomputed else kernel.diagonal(X))
@@ -344,7 +345,8 @@ class HebbianKernelPCA(KernelDecomposition):
         unsettled = residual(tiles, run.state) if self.tol > 0 else 0.0
         if self.n_iter_ >= _MANY_PASSES and self._makes_usual_passes and not told_before:
             slow_fit(f"fit made {self.n_iter_} passes over", n_rows(X))
-        self._warn(run.diverged, run.state.guard.halvings - halvings, unsettled, tiles.rows_that_count)
+        text = uneven(n_rows(X), tiles.rows_that_count)
+        self._warn(run.diverged, run.state.guard.halvings - halvings, unsettled, text)
 
     @property
     def _makes_usual_passes(self) -> bool:
@@ -404,9 +406,12 @@ class HebbianKernelPCA(KernelDecomposition):
         assert run is not None
         self._present(run, outcome.diverged, run.state.guard.halvings, outcome.residual if self.tol > 0 else 0.0)
 
-    def _present(self, run: LandmarkRun, diverged: bool, halvings: int, unsettled: float = 0.0) -> None:
+    def _present(
+        self, run: LandmarkRun, diverged: bool, halvings: int, unsettled: float = 0.0, *, told: bool = False
+    ) -> None:
+        """Make the model of a run, and warn; `told`: not of a few rows that hold nearly all variation."""
         self.expansion_ = run.expansion(center=self.center, orthonormal=self.orthonormalize)
-        self._warn(diverged, halvings, unsettled, run.state.rows_that_count)
+        self._warn(diverged, halvings, unsettled, None if told else self._uneven)
 
     # -- streams -------------------------------------------------------------------------------------------------
 
@@ -440,13 +445,14 @@ class HebbianKernelPCA(KernelDecomposition):
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If learning diverged, if gains had to be lowered, if a few rows hold nearly all variation, or if landmarks
+            If learning diverged, if gains had to be lowered, once a few rows hold nearly all variation, or if landmarks
             are fewer than they should be because the first rows repeat each other.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
-        refuse_generator(X)
+        refuse_chunks(X)
         first = not hasattr(self, "expansion_")
+        told = not first and self._uneven is not None  # in a long stream it would be told with every chunk from then on
         X = check_rows(self, X, reset=first)
         if first:
             self._learning, self.n_iter_, self.history_ = LandmarkLearning(), 1, {}
@@ -455,7 +461,7 @@ class HebbianKernelPCA(KernelDecomposition):
         self._learning, options = replace(self._learning), self._landmark_options()
         step = self._open_stream(X, options) if self._learning.run is None else self._learning.learn(X, options)
         if step is not None and self._learning.run is not None:
-            self._present(self._learning.run, *step)
+            self._present(self._learning.run, *step, told=told)
         return self
 
     def _open_stream(self, X: Points, options: LandmarkOptions) -> Step | None:
@@ -505,8 +511,14 @@ class HebbianKernelPCA(KernelDecomposition):
                 ConvergenceWarning,
             )
 
-    def _warn(self, diverged: bool, halvings: int, unsettled: float, rows_that_count: float) -> None:
-        text = uneven(self.n_samples_seen_, rows_that_count)
+    @property
+    def _uneven(self) -> str | None:
+        """The warning that a few rows hold nearly all variation, if they do; on landmarks."""
+        run = self._learning.run
+        return None if run is None else uneven(self.n_samples_seen_, run.state.rows_that_count)
+
+    def _warn(self, diverged: bool, halvings: int, unsettled: float, text: str | None) -> None:
+        """Warn of the most important; `text` is what is told where learning went well."""
         if diverged:
             text = diverging(self.eta0)
         elif halvings and not (isinstance(self.eta0, str) and isinstance(self.smd_rate, str)):

@@ -122,8 +122,10 @@ class LandmarkLearning:
         """Learn in passes over the rows of X; return how they ended, and a record with one value per pass."""
         space = options.space(kernel, X, rng)
         gain = self._first_gain(space, X, n_rows(X), options)
-        run = options.given_run(space, gain) or _carried(before, space, gain)
-        self.run = run or random_start(space, options.count(space.rank), gain, rng)
+        r = options.count(space.rank)
+        self.run = (
+            options.given_run(space, gain) or _carried(before, space, r, gain) or random_start(space, r, gain, rng)
+        )
         record = History()
         outcome = self.run.passes(
             X,
@@ -203,9 +205,11 @@ class LandmarkLearning:
         return learning
 
 
-def _carried(last: LandmarkRun | None, space: LandmarkMap, gain: Gain) -> LandmarkRun | None:
-    """Return the start that the components of the last fit give, if they can be carried over."""
-    if last is None or last.space.kernel != space.kernel or last.space.points.shape[1] != space.points.shape[1]:
+def _carried(last: LandmarkRun | None, space: LandmarkMap, r: int, gain: Gain) -> LandmarkRun | None:
+    """Return the start that the components of the last fit give, if they are r and can be carried over."""
+    if last is None or len(last.state.W) != r or last.space.kernel != space.kernel:
+        return None
+    if last.space.points.shape[1] != space.points.shape[1]:
         return None
     if not is_sparse(space.points) and np.array_equal(last.space.points, space.points):
         return LandmarkRun(space, last.state.copy())

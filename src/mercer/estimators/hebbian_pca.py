@@ -12,7 +12,7 @@ from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.engine.gains import Gain
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.hebbian_waiting import refuse_generator
+from mercer.estimators.chunked_rows import refuse_chunks
 from mercer.estimators.learning_warnings import uneven, warn_of_fewer
 from mercer.estimators.validation import MOST_COMPONENTS, Interval, StrOptions, check_rows, generator, validated
 from mercer.solvers.hebbian.gain_choice import PLAIN_GAINS
@@ -263,7 +263,7 @@ class HebbianPCA(KernelDecomposition):
             If learning diverged, if it did not reach `tol` within `max_iter` passes, or if a few rows hold nearly all
             variation.
         """
-        refuse_generator(X)
+        refuse_chunks(X)
         X = self._check_learnable(X, reset=True)
         rng = generator(self.random_state)
         self._begin(X, rng, max(n_rows(X), _SHORTEST) if self.eta0 == "auto" else n_rows(X))
@@ -311,10 +311,11 @@ class HebbianPCA(KernelDecomposition):
         UserWarning
             If more components are asked for than there are features.
         sklearn.exceptions.ConvergenceWarning
-            If learning diverged, if gains had to be lowered, or if a few rows hold nearly all variation.
+            If learning diverged, if gains had to be lowered, or once a few rows hold nearly all variation.
         """
-        refuse_generator(X)
+        refuse_chunks(X)
         first = not hasattr(self, "_state")
+        told = not first and self._uneven is not None
         X = self._check_learnable(X, reset=first)
         if first or self._waiting is not None:
             X = self._open_stream(X, generator(self.random_state), first)
@@ -326,7 +327,8 @@ class HebbianPCA(KernelDecomposition):
         else:
             self._warn_halved(self._state.guard.halvings - halvings)
         self._freeze()
-        self._warn_uneven()
+        if not told:  # in a long stream it would be told with every chunk from then on
+            self._warn_uneven()
         return self
 
     def _check_learnable(self, X: Any, reset: bool) -> Points:
@@ -456,8 +458,12 @@ class HebbianPCA(KernelDecomposition):
                 "eta0='auto'."
             )
 
+    @property
+    def _uneven(self) -> str | None:
+        return uneven(self._state.n, self._state.rows_that_count)
+
     def _warn_uneven(self) -> None:
-        text = uneven(self._state.n, self._state.rows_that_count)
+        text = self._uneven
         if text is not None:
             _warn(text)
 

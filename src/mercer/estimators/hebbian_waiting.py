@@ -1,8 +1,6 @@
-"""Rows of a stream that wait until there are enough of them, each different row once; and what cannot be a chunk."""
+"""Rows of a stream that wait until there are enough of them, each different row once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,15 +8,6 @@ from mercer.arrays import Array, Points, n_rows, row_kinds, stack_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.solvers.exact.weighted import fit_weighted
-
-
-def refuse_generator(X: Any) -> None:
-    """Fail for an iterator, which is not a matrix, before anything is taken from it."""
-    if isinstance(X, Iterator):
-        raise ValueError(
-            f"X is a {type(X).__name__}, not a matrix of rows. To learn from chunks, call partial_fit once for each "
-            "chunk: for chunk in chunks: model.partial_fit(chunk)."
-        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.chunked_rows import examples_of, is_chunked, refuse_chunks
 from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.merging import check_mergeable, check_same
 from mercer.estimators.update_history import Record, UpdateHistory
@@ -58,7 +58,8 @@ class IncrementalKernelPCA(KernelDecomposition):
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
         For "laplacian" and "chi2" it is 1 / (2 m), where m is the median of the distance in their exponent.
         The value in use is `gamma_`. In `partial_fit`, "median" looks at the first chunk only; if that has fewer than
-        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far.
+        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far, but
+        not after the library was compressed.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1
@@ -276,6 +277,7 @@ class IncrementalKernelPCA(KernelDecomposition):
             If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, or if
             `rank` is smaller than `n_components`.
         """
+        refuse_chunks(X)
         first = not hasattr(self, "expansion_")
         X = self._check_learnable(X, reset=first)
         if first:

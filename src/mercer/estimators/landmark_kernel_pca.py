@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, IntArray, Points, n_rows, stack_rows
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.chunked_rows import examples_of, is_chunked
+from mercer.estimators.chunked_rows import examples_of, is_chunked, refuse_chunks
 from mercer.estimators.landmark_parameter import are_given, check_landmarks, rows_to_choose_from
 from mercer.estimators.learning_warnings import warn_far_from_origin
 from mercer.estimators.merging import check_mergeable, check_same
@@ -52,8 +52,8 @@ class LandmarkKernelPCA(KernelDecomposition):
     they are asked for. On the same landmarks they do not depend on how the rows were cut into chunks. A model can
     forget old rows, look at a window of recent rows only, and be merged with others. Memory is m^2 numbers (and the
     rows of the window), time is proportional to n m (d + m) for n rows of d features. For float32 rows, kernel values
-    are computed in float32, which is faster, if a test on some rows shows that eigenvalues stay right to 1e-6 of the
-    largest one; otherwise they are computed in float64.
+    are computed in float32, which is faster, if a test on some of the first rows shows that eigenvalues stay right to
+    1e-6 of the largest one; otherwise, and with `window` or `forgetting`, they are computed in float64.
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ class LandmarkKernelPCA(KernelDecomposition):
         n_features. "median": 1 / (2 m^2), where m is the median distance between rows (of at most 1000 random rows).
         For "laplacian" and "chi2" it is 1 / (2 m), where m is the median of the distance in their exponent.
         The value in use is `gamma_`. In `partial_fit`, "median" looks at the first chunk only; if that has fewer than
-        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far.
+        100 rows, or if all its rows are the same, it is measured again with the next chunks, by all rows so far, but
+        not after landmarks were chosen.
     degree : float, default=3
         Degree of the "poly" kernel; other kernels ignore it.
     coef0 : float, default=1
@@ -287,6 +288,7 @@ class LandmarkKernelPCA(KernelDecomposition):
             self._stream.open_on(*self._stream.plan.choose(examples, generator(self.random_state)))
         for chunk in chunks:
             self._learn(chunk)
+        self._solved.expansion = None  # where `refresh` is set, it is that of some of the chunks
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
@@ -314,6 +316,7 @@ class LandmarkKernelPCA(KernelDecomposition):
             If the kernel is precomputed, if X contains NaN or infinity or has other features than the first rows, if
             `landmarks` has other features than X, or if there are fewer landmarks than `n_components`.
         """
+        refuse_chunks(X)
         first = not self.__sklearn_is_fitted__()
         X = self._check_learnable(X, reset=first)
         if first:
@@ -397,14 +400,16 @@ class LandmarkKernelPCA(KernelDecomposition):
         return MOST_COMPONENTS if self.n_components is None else int(self.n_components)
 
     def _learn(self, X: Points) -> None:
-        self._stream = copy(self._stream)
-        self._stream.learn(X, generator(self.random_state))
-        self._solved = replace(self._solved, since=self._solved.since + n_rows(X))
+        """Learn from rows; until all of them are learned, other threads see the model as it was."""
+        stream = copy(self._stream)
+        stream.learn(X, generator(self.random_state))
+        solved = replace(self._solved, since=self._solved.since + n_rows(X))
         if self.refresh is None:
-            self._solved.expansion = None
-        elif self._solved.since >= self.refresh:
+            solved.expansion = None
+        self._stream, self._solved = stream, solved
+        if self.refresh is not None and solved.since >= self.refresh:
             self._solve()
-        self._channel().emit("Rows learned", self._stream.seen)
+        self._channel().emit("Rows learned", stream.seen)
 
     def _warn_of_fewer(self) -> None:
         """Warn where there are fewer components than asked for; the model is solved only where that is in doubt."""
@@ -427,11 +432,13 @@ class LandmarkKernelPCA(KernelDecomposition):
         """Model of the rows so far, computed when it is asked for."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"This {type(self).__name__} is not fitted yet: it has no expansion_.")
-        return self._solve() if self._solved.expansion is None else self._solved.expansion
+        expansion = self._solved.expansion
+        return self._solve() if expansion is None else expansion
 
     def _solve(self) -> Expansion:
+        solved = self._solved  # another thread may learn meanwhile, and replace it
         expansion, freedom = self._stream.model(self._wanted_components, self.center)
-        self._solved.expansion, self._solved.freedom, self._solved.since = expansion, freedom, 0
+        solved.expansion, solved.freedom, solved.since = expansion, freedom, 0
         return expansion
 
     def transform(self, X: Any) -> Array:

@@ -13,6 +13,7 @@ from mercer.errors import SlowFitWarning, warn_user
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.tiles import memory_budget
+from mercer.solvers.landmark.first_rows import all_the_same
 
 _FEW_ROWS, _FEW_SHARE = 5.0, 0.02  # fewer rows than this, or a smaller share of all, must not hold all variation
 _MANY_ROWS = 1000  # of which all-rows fits are slow
@@ -80,7 +81,7 @@ def check_memory(what: str, n: int, held: int, advice: str) -> None:
 
 def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
     """Warn where inner products of rows lose the digits of small components, because the rows are far from zero."""
-    if not (isinstance(kernel, Linear) and center) or is_sparse(X) or n_rows(X) < _ENOUGH_ROWS:
+    if not (isinstance(kernel, Linear) and center) or is_sparse(X) or n_rows(X) < _ENOUGH_ROWS or all_the_same(X):
         return
     mean = X.mean(axis=0, dtype=np.float64)
     spread = float(np.sqrt(X.var(axis=0, dtype=np.float64).sum()))

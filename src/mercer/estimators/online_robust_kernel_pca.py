@@ -12,7 +12,7 @@ from mercer.arrays import Array, Points
 from mercer.engine.psi import PSI_NAMES
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
-from mercer.estimators.chunked_rows import is_chunked
+from mercer.estimators.chunked_rows import is_chunked, refuse_chunks
 from mercer.estimators.learning_warnings import warn_far_from_origin, warn_of_outliers
 from mercer.estimators.merging import check_mergeable
 from mercer.estimators.online_robust_learning import OnlineLearning, OnlinePlan
@@ -324,6 +324,7 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         UserWarning
             If so many of the first rows are the same that they allow fewer components than asked for.
         """
+        refuse_chunks(X)
         first = not hasattr(self, "expansion_")
         X = check_rows(self, X, reset=first)
         self._learning = replace(self._learning)

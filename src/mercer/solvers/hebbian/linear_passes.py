@@ -29,8 +29,7 @@ class Certificate:
 
 def count_rows(state: LinearState, X: Points, center: bool) -> None:
     """Store mean, number and total variation of a fixed set of rows in the state."""
-    if center:
-        state.mean = mean_row(X)
+    state.mean = mean_row(X) if center else np.zeros_like(state.mean)
     state.n, state.total, state.quartic = n_rows(X), 0.0, 0.0
     for rows in _blocks(X, state.mean):
         state.total += float(rows.norms.sum())

@@ -24,6 +24,7 @@ _RECENT_EACH, _LEAST_RECENT = 2, 32  # recent rows that are kept with forgetting
 _MEMORY_SHARE = 0.1  # of the window, or of the 1 / (1 - forgetting) rows that count; so often landmarks are examined
 _EXAMINED = 128  # recent rows by which the share that landmarks miss is measured
 _PLANNED = ("wanted", "selection", "nu", "window", "forgetting", "n_components")  # what a file holds of the plan
+_LEAST_LEFT = 1e-2  # share of the largest sums of a window; below, what left it has taken more than two digits along
 _LEAST_OLD = 1e-9  # share of the weight below which rows from before count as forgotten
 
 
@@ -70,6 +71,7 @@ class LandmarkStream:
         self.dictionary: AldDictionary | None = None  # adds further landmarks
         self.moments: Moments | None = None  # of k_m(x)
         self.gone = 0  # rows that left the window since its moments were last computed from its rows
+        self.largest: Array = np.zeros(2)  # sizes of its moments since then, faded: their rounding errors stay
         self.unexamined = 0  # with a window or forgetting: rows that came since the landmarks were last examined
         self.measuring = False  # whether gamma='median' is measured again with the next rows
         self._leading = plan.n_components  # eigenvalues that must be exact to 1e-6
@@ -182,10 +184,11 @@ class LandmarkStream:
         fresh = self._measured(X, fading_weights(n, forgetting), before)
         leaving = 0 if window is None else max(0, len(self.rows) + n - window)
         if self.moments is None or (leaving and leaving >= len(self.rows)):
-            self.moments, self.gone = fresh, 0
+            self.moments, self.gone, self.largest = fresh, 0, fresh.sizes
         else:
             gone = self._of_oldest(leaving, n, before)
             fresh.add(self.moments.faded(forgetting**n))  # not into the sums of a copied stream
+            self.largest = np.maximum(self.largest * forgetting**n, fresh.sizes)
             if gone is not None:
                 fresh.add(gone, -1.0)
             self.moments = fresh.settled()
@@ -194,6 +197,14 @@ class LandmarkStream:
             self.rows.drop(leaving)
             self.rows.append(X)
             self.unexamined += n
+            if (self.moments.sizes < _LEAST_LEFT * self.largest).any():
+                self._measure_window()
+
+    def _measure_window(self) -> None:
+        """Compute the moments of the window from its rows, which ends what rounding errors they have."""
+        moments = self._of_oldest(len(self.rows), 0, None)
+        assert moments is not None
+        self.moments, self.gone, self.largest = moments, 0, moments.sizes
 
     def _of_oldest(self, count: int, newer: int, reference: Array | None) -> Moments | None:
         """Return the moments of the oldest rows, with their weights after `newer` more rows."""
@@ -211,9 +222,11 @@ class LandmarkStream:
     def _measured(self, X: Points, weights: Array | None, reference: Array | None) -> Moments:
         """Return the moments of rows, from kernel values in the precision that they need."""
         assert self.landmarks is not None
-        if X.dtype == np.float32 and self._short is None:
+        # where rows are forgotten, others that need more digits than the rows of the test may become all that counts
+        may_be_short = X.dtype == np.float32 and self.plan.window is None and self.plan.forgetting == 1.0
+        if may_be_short and self._short is None:
             self._short = enough_in_float32(self.landmarks, X, self._leading)
-        dtype = np.float32 if X.dtype == np.float32 and self._short else np.float64
+        dtype = np.float32 if may_be_short and self._short else np.float64
         return measure(self.landmarks.blocks(dtype), X, weights, reference, self.plan.n_jobs)
 
     def _renew_window(self, rng: np.random.RandomState) -> None:
@@ -226,7 +239,7 @@ class LandmarkStream:
         if plan.window is None:
             return
         if self.gone >= plan.window:
-            self.moments, self.gone = self._of_oldest(len(self.rows), 0, None), 0
+            self._measure_window()
         elif self.unexamined < max(plan.wanted or 0, _MEMORY_SHARE * plan.window):
             return
         self.unexamined = 0
@@ -375,6 +388,7 @@ class LandmarkStream:
             "moments": None if moments is None else asdict(moments),
             "left": self.unexamined if self._follows else self.gone,  # one entry of a file for both
             "unexamined": 0 if self._follows else self.unexamined,
+            "largest": self.largest,
             "leading": self._leading,
             "short": self._short,
             "missed": self._missed,
@@ -387,7 +401,7 @@ class LandmarkStream:
         stream, kernel = cls(plan), plan.kernel
         stream.seen, stream._leading = state["seen"], state["leading"]
         stream._short, stream._missed = state["short"], state["missed"]
-        stream.measuring = state.get("measuring", False)  # older files do not have it, nor "unexamined"
+        stream.measuring = state.get("measuring", False)  # older files do not have it, nor "unexamined" and "largest"
         if stream._follows:
             stream.unexamined = state["left"]
         else:
@@ -397,6 +411,7 @@ class LandmarkStream:
             stream.landmarks = Landmarks(kernel, state["points"])
         if state["moments"] is not None:
             stream.moments = Moments(**state["moments"])
+            stream.largest = state.get("largest", stream.moments.sizes)
         if state["dictionary"] is not None:
             stream.dictionary = AldDictionary(kernel, state["dictionary"]["nu"], state["dictionary"]["limit"])
             vars(stream.dictionary).update({**state["dictionary"], "kernel": kernel})

@@ -253,6 +253,15 @@ def _added_scatter(X: Array, w: Array, mean: Array, weight: float) -> float:
     return max(float(spread), 0.0) + weight * added / (weight + added) * float(shift @ shift)
 
 
+def _added_one_by_one(norms: Array, w: Array, weight: float) -> float:
+    """Return the same for rows that came one after the other, with squared distances from the mean at their time.
+
+    The mean of a Hebbian rule is not that of the rows, so that the formula for several rows would depend on their cut.
+    """
+    after = weight + np.cumsum(w)
+    return float((w * norms) @ np.divide(after - w, after, out=np.zeros(len(w)), where=after > 0))
+
+
 def _ccipca_rows(state: OnlineState, F: Array, missing: Array, options: OnlineOptions) -> tuple[Array, Array]:
     psi, z, w = _psi(state, options), np.empty(len(F)), np.empty(len(F))
     mean, before = state.mean, state.weight
@@ -269,17 +278,18 @@ def _hebbian_rows(state: OnlineState, F: Array, missing: Array, options: OnlineO
     psi, r, b = _psi(state, options), len(state.W), len(F)
     D = F - state.mean
     R = np.vstack([state.W, D])
-    Z, zeta, Y, z, w = np.eye(r, r + b), np.zeros(r + b), np.empty((b, r)), np.empty(b), np.empty(b)
+    Z, zeta, Y = np.eye(r, r + b), np.zeros(r + b), np.empty((b, r))
+    norms, z, w = np.empty(b), np.empty(b), np.empty(b)
     given = (R @ R.T, missing, psi.kind, psi.beta, psi.xi, state.n)
     squares = state.squares.copy()
     if options.safeguard:
-        done = guarded_block(*given, _RATE, squares, state.weight, state.W @ state.W.T, Z, zeta, Y, z, w)
+        done = guarded_block(*given, _RATE, squares, state.weight, state.W @ state.W.T, Z, zeta, Y, norms, z, w)
     else:
-        done = literal_block(*given, Z, zeta, Y, z, w)
+        done = literal_block(*given, Z, zeta, Y, norms, z, w)
     W, mean = Z @ R, state.mean + zeta @ R
     if done < b or not (np.isfinite(W).all() and np.isfinite(mean).all()):
         raise DivergedError
-    state.total += _added_scatter(F, w, state.mean, state.weight) + float(w @ missing)
+    state.total += _added_one_by_one(norms, w, state.weight) + float(w @ missing)
     state.W, state.mean, state.squares = W, mean, squares
     _record(state, Y, w)
     return z, w
