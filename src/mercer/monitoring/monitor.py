@@ -145,7 +145,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     Notes
     -----
     The guarantee is one for stationary processes: it covers neither drift nor operating points that the training rows
-    do not show.
+    do not show. It needs training rows that show how large values can be: where the strength of the noise changes
+    slowly, or noise has heavy tails and alpha is below 1 / `n_effective_`, alarms are more frequent than alpha.
 
     References
     ----------
