@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.signal import lfilter
 from sklearn.covariance import ledoit_wolf
 
 import mercer
@@ -388,3 +389,18 @@ def test_rows_of_more_columns_than_training_rows_are_judged_without_some(rng):
     odd[:, 20:40] += 50.0
     assert not monitor.verdicts(usual).alarm.any()
     assert monitor.verdicts(odd).alarm[1:].all()
+
+
+@pytest.mark.parametrize("levels", [True, False])
+def test_a_column_that_is_seldom_measured_does_not_raise_the_rate_of_false_alarms(levels):
+    """Only every sixth row is complete and learned from; the rows of the stream are closer to each other than these."""
+    rates = []
+    for seed in range(3):
+        rng = np.random.default_rng(900 + seed)
+        factors = lfilter([1.0], [1.0, -0.8], rng.standard_normal((6000, 3)), axis=0)
+        X = factors @ rng.standard_normal((3, 6)) + 0.5 * rng.standard_normal((6000, 6))
+        X[np.arange(6000) % 6 > 0, 0] = np.nan
+        with pytest.warns(UserWarning, match="hold NaN"):
+            found = ProcessMonitor(levels=levels).fit(X[:1800])
+        rates.append(found.verdicts(X[1800:]).alarm.mean())
+    assert np.mean(rates) <= 0.01

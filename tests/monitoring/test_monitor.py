@@ -359,3 +359,10 @@ def test_contributions_have_the_columns_of_the_rows_and_begin_anew_after_a_gap(f
     assert found.shape == later.shape
     assert (found >= 0).all()
     assert_allclose(monitor.contributions(later[100:]), found[100:], atol=1e-12)
+
+
+def test_the_summary_says_where_limits_are_beyond_what_the_training_rows_show(rng):
+    X = rng.standard_normal((200, 3))
+    rare, usual = ProcessMonitor(arl0=10_000).fit(X).summary(), ProcessMonitor(alpha=0.02).fit(X).summary()
+    assert "A rate of 0.0001 is rarer than" in rare
+    assert "is rarer than" not in usual

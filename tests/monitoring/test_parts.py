@@ -16,7 +16,7 @@ from mercer.expansion.model import Expansion
 from mercer.monitoring.candidates import Candidate
 from mercer.monitoring.charts import Chart, weight_for
 from mercer.monitoring.contributions import model_reductions, reductions
-from mercer.monitoring.dependence import dickey_fuller, exceedance_correlation, wandering
+from mercer.monitoring.dependence import dickey_fuller, exceedance_correlation, spaced_autocorrelation, wandering
 from mercer.monitoring.lags import lags_left, with_lags
 from mercer.monitoring.levels import SHARE, Levels
 from mercer.monitoring.limits import Dependence, Limits, UpperLimit, reach_of
@@ -321,6 +321,29 @@ def test_the_spread_of_a_followed_level_is_that_of_later_rows(decay):
         x = autoregression(3000, decay, np.random.default_rng(seed))[:, None]
         levels = Levels.of(x[:500], np.array([False]))
         sizes.append((levels.followed(x[1000:], np.zeros(1), 0.01)[0][200:] ** 2).mean())
+    assert 0.6 <= np.median(sizes) <= 1.2
+
+
+@given(SEEDS, st.integers(2, 30), st.sampled_from([0.2, 0.5, 0.9]))
+def test_autocorrelations_of_rows_with_gaps_are_those_of_the_textbook(seed, n, share):
+    rng = np.random.default_rng(seed)
+    x, place = rng.standard_normal(n), np.cumsum(rng.geometric(share, n))
+    found = spaced_autocorrelation(x, place)
+    assert_allclose(found, textbook.spaced_autocorrelations(x, place), atol=1e-9)
+    assert_allclose(spaced_autocorrelation(1e300 * x, place), found, atol=1e-9)
+    assert_allclose(spaced_autocorrelation(x, np.arange(n)), autocorrelation(x), atol=1e-9)
+    assert spaced_autocorrelation(np.ones(n), place)[1:].tolist() == [0.0] * (len(found) - 1)
+
+
+@pytest.mark.parametrize("gaps", ["every fourth", "at random"])
+def test_levels_of_rows_with_gaps_have_the_spread_that_rows_without_gaps_have(gaps):
+    sizes = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x = autoregression(5000, 0.8, rng)[:, None]
+        place = np.arange(0, 2000, 4) if gaps == "every fourth" else np.flatnonzero(rng.random(2000) < 0.25)
+        levels = Levels.of(x[place], np.array([False]), place=place)
+        sizes.append((levels.followed(x[2000:], np.zeros(1), 0.01)[0][200:] ** 2).mean())
     assert 0.6 <= np.median(sizes) <= 1.2
 
 

@@ -51,6 +51,17 @@ def test_a_table_sorted_by_class_is_no_time_series(rng):
     assert looks_serial(scores) is None
 
 
+@pytest.mark.parametrize(("classes", "size"), [(2, 50), (3, 50), (10, 30), (8, 22), (10, 120)])
+def test_tables_sorted_by_classes_of_more_than_20_rows_are_hardly_ever_told(classes, size):
+    """Classes that differ much are told in at most one table of twenty."""
+    told = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        scores = rng.exponential(size=(classes, size)) + 2.0 * rng.standard_normal((classes, 1))
+        told += looks_serial(scores.ravel()) is not None
+    assert told <= 10
+
+
 @pytest.mark.parametrize("decay", [0.85, 0.99])
 @pytest.mark.parametrize("calibration", ["cv+", "split"])
 def test_rows_in_the_order_of_time_are_told_and_shuffled_ones_are_not(rng, decay, calibration):

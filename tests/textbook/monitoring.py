@@ -10,6 +10,20 @@ def autocorrelations(x: np.ndarray) -> np.ndarray:
     return np.array([sum((x[t] - m) * (x[t + k] - m) for t in range(n - k)) / total for k in range(n)])
 
 
+def spaced_autocorrelations(x: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Mean products of the known pairs at each lag, by the mean square, falling with the lag as those of all values do.
+
+    Where a lag has less than half of the pairs that gaps at random leave, the neighbouring lags are interpolated.
+    """
+    length, n, c = int(place[-1] - place[0]) + 1, len(x), x - x.mean()
+    known = {}
+    for lag in range(length):
+        pairs = [c[i] * c[j] for i in range(n) for j in range(n) if place[j] - place[i] == lag]
+        if len(pairs) >= 0.5 * max(n * n / length * (1 - lag / length), 1.0):
+            known[lag] = np.mean(pairs) / np.mean(c**2) * (1 - lag / length)
+    return np.interp(np.arange(length), list(known), list(known.values()))
+
+
 def correlation_time(x: np.ndarray) -> float:
     """1 + 2 sum of rho_k up to the smallest W >= 5 tau(W), divided by 1 - (2 W + 1) / n."""
     rho, n = autocorrelations(x), len(x)

@@ -101,10 +101,10 @@ def chosen_components(variances, explained):
 
 
 def neighbours_alike(scores: np.ndarray) -> tuple[float, float]:
-    """rho_1 of the ranks (ties share their mean rank), and (rho_1 - c) / (1 - c), c = max(0, mean rho_10..20)."""
+    """rho_1 of the ranks (ties share their mean rank), and (rho_1 - c) / (1 - c); c = line of rho_5..20 at lag 1."""
     n = len(scores)
     ranks = np.array([(scores < x).sum() + ((scores == x).sum() + 1) / 2 for x in scores])
     d = ranks - ranks.mean()
     rho = [sum(d[i] * d[i + k] for i in range(n - k)) / sum(d * d) for k in range(21)]
-    c = max(0.0, sum(rho[10:21]) / 11)
+    c = max(0.0, float(np.polyval(np.polyfit(range(5, 21), rho[5:21], 1), 1.0)))
     return rho[1], (rho[1] - c) / (1 - c)

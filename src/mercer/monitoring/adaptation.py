@@ -103,7 +103,8 @@ class Waiting:
         expected = alarms[np.argsort(-seen.p[alarms], kind="stable")][: int(credit)]
         counts[expected] = True
         learned = (accepted & (self._alarms(0, pace.soon)[:count] == 0))[counts]
-        rows = Rows(seen.lagged[counts], seen.others[counts], np.full(len(learned), segment), learned)
+        place = np.flatnonzero(counts)
+        rows = Rows(seen.lagged[counts], seen.others[counts], np.full(len(learned), segment), learned, place)
         before = np.concatenate([self.before, seen.alarm])[-pace.wait :]
         return rows, seen.scores[counts], Waiting(self.seen[count:], before, 0, credit - len(expected))
 

@@ -1,17 +1,17 @@
 """What a monitor learns from normal rows: the model, the chart and its limits."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.engine.scaling import Scaling
 from mercer.monitoring.candidates import Candidate
 from mercer.monitoring.charts import STATISTICS, Chart, weight_for
 from mercer.monitoring.choice import Choice
-from mercer.monitoring.dependence import time_of_squares
+from mercer.monitoring.dependence import time_of_smoothed, time_of_squares
 from mercer.monitoring.limits import Limits
 from mercer.monitoring.persistence import kth_largest
 from mercer.monitoring.split import SplitModel
@@ -65,8 +65,11 @@ def judge_from(X: Array, fit: Fitter, standardize: str | bool) -> Judge:
     return Judge(scaling, fit(scaling(X)))
 
 
-def calibrated(scores: Array, X: Array, model: ScoreModel, plan: Plan) -> Calibration:
-    """Return chart and limits from held-out scores; X are the scaled rows without lags, in the order of time."""
+def calibrated(scores: Array, X: Array, place: IntArray, model: ScoreModel, plan: Plan) -> Calibration:
+    """Return chart and limits from held-out scores; X are the scaled rows without lags, in the order of time.
+
+    place, (n,), has the numbers of the rows among all rows, also those that are left out.
+    """
     split, main = isinstance(model, SplitModel), getattr(model, "main", model.expansion.n_components)
     used = (0, 1) if plan.statistic == "both" else (STATISTICS.index(plan.statistic),)
     size = np.array([1.0, 1.0 if split else max(float((X**2).sum(axis=1).mean()), np.finfo(float).tiny)])
@@ -75,14 +78,25 @@ def calibrated(scores: Array, X: Array, model: ScoreModel, plan: Plan) -> Calibr
     z = chart.standardised(scores)
     time = max(floor, *(correlation_time(z[:, i]) for i in used))
     weight = weight_for(len(z), time) if isinstance(plan.smoothing, str) else float(plan.smoothing)
-    chart, lasting = smoothed_values(chart, z, weight, plan)
-    spacing = int(np.ceil(_INDEPENDENT * correlation_time(lasting)))
+    chart, lasting = smoothed_values(chart, z, weight, place, plan)
+    step = (int(place[-1] - place[0]) + 1) / len(place)
+    spacing = int(np.ceil(_INDEPENDENT * step * correlation_time(lasting)))
     return Calibration(chart, Limits.of(lasting, plan.confidence, floor), len(z) / time, floor, size, spacing)
 
 
-def smoothed_values(chart: Chart, z: Array, weight: float, plan: Plan) -> tuple[Chart, Array]:
+def smoothed_values(chart: Chart, z: Array, weight: float, place: IntArray, plan: Plan) -> tuple[Chart, Array]:
     """Return the chart with smoothing, and the values of rows that limits are set for."""
     chart = chart.smoothed(z, weight)
     values = chart.decisive(chart.run(z, weight, np.zeros(2)))[min(int(1.0 / weight), len(z) // 2) :]
     k, m = plan.persist
-    return chart, kth_largest(values, k, m, np.empty(0))[min(m, len(values)) - 1 :]
+    return _without_gaps(chart, z, place), kth_largest(values, k, m, np.empty(0))[min(m, len(values)) - 1 :]
+
+
+def _without_gaps(chart: Chart, z: Array, place: IntArray) -> Chart:
+    """Return the chart for rows of which none is left out: they resemble each other more, so means of them vary more.
+
+    Limits in units stay as they are, and the units become those of such means.
+    """
+    times = [(time_of_smoothed(one, chart.weight, place), time_of_smoothed(one, chart.weight)) for one in z.T]
+    factors = np.sqrt([spaced / close for spaced, close in times])
+    return replace(chart, unit=chart.unit * factors)

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.outliers.dependence import autocorrelation, correlation_times, cut_of, summed_time
 
 _TERMS = 12  # of the tetrachoric series
+_NO_VARIANCE = 1e-28  # of values whose largest one is 1: rounding errors
 # independent values of a column, up to which its level is hardly known, and the Dickey-Fuller statistic with a constant
 # from which it is known nevertheless: its points of 1 and 10 % [fuller1976, table 8.5.2]
 _UNKNOWN = ((5.0, -3.43), (20.0, -2.57))
@@ -52,6 +53,45 @@ def exceedance_correlation(rho: Array, share: float) -> Array:
     density = float(np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi))
     total = sum(rho**k / factorial(k) * (density * hermite[k - 1]) ** 2 for k in range(1, _TERMS + 1))
     return np.asarray(total / (share * (1.0 - share)))
+
+
+def time_of_smoothed(series: Array, weight: float, place: IntArray | None = None) -> float:
+    """Return 1 + 2 sum_k (1 - w)^k rho_k: the variance of a smoothed series, in units of that of independent values.
+
+    place, (n,), has the numbers of the values where some between them are left out. New rows come without such gaps or
+    with them, so the larger of the times is taken, that of values one after the other and that of the given places.
+    """
+    time = _faded(autocorrelation(series), weight, len(series))
+    if place is None or not len(place) or place[-1] - place[0] + 1 == len(place):
+        return time
+    rho = spaced_autocorrelation(series, place)
+    return max(time, _faded(rho, weight, len(rho)))
+
+
+def _faded(rho: Array, weight: float, n: int) -> float:
+    rho = rho[1 : cut_of(rho)]
+    return summed_time((1.0 - weight) ** np.arange(1, len(rho) + 1) * rho, n)
+
+
+def spaced_autocorrelation(series: Array, place: IntArray) -> Array:
+    """Return the autocorrelations of a series of which only the values at rising places are known, from lag 0 on.
+
+    The mean product of the known pairs at each lag [parzen1963]. Where there are less than half as many pairs as gaps
+    at random would leave, such as at odd lags of every second value, they are interpolated.
+    """
+    at, n = place - place[0], len(place)
+    length = int(at[-1]) + 1
+    scaled = series / (float(np.max(np.abs(series), initial=0.0)) or 1.0)  # so that squares are numbers
+    centred, known = np.zeros(length), np.zeros(length)
+    centred[at], known[at] = scaled - scaled.mean(), 1.0
+    products, pairs = (np.fft.irfft(np.abs(np.fft.rfft(one, 2 * length)) ** 2)[:length] for one in (centred, known))
+    if not products[0] > _NO_VARIANCE * n:
+        return np.asarray(np.eye(1, length)[0])
+    lags = np.arange(length)
+    left = 1.0 - lags / length
+    enough = pairs >= 0.5 * np.maximum(n * n / length * left, 1.0)
+    rho = np.divide(products, pairs, out=np.zeros(length), where=enough) * left * (n / products[0])
+    return np.asarray(np.interp(lags, lags[enough], rho[enough]))
 
 
 def dickey_fuller(series: Array) -> float:

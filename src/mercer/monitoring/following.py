@@ -109,18 +109,18 @@ class Following(Explaining):
         scaled = Scaling.of(current, self.standardize)(current)
         self._slow = self._slow_means(reference.rows[reference.rows.learned])
         self._reference, self._judge = reference, judge
-        self._calibration = calibrated(reference.scores, scaled, judge.model, self._plan())
+        self._calibration = calibrated(reference.scores, scaled, reference.rows.place, judge.model, self._plan())
         self._open_book()
 
     def _slow_means(self, rows: Rows) -> SlowMeans:
         """Return the levels of all columns, and the relations of those that do not drift."""
         whole, current = np.empty((len(rows), self.n_features_in_)), rows.lagged[:, : len(self._kept)]
         whole[:, self._kept], whole[:, self.drifting_] = current, rows.others
-        levels = Levels.of(whole, self.drifting_, bool(self.levels))
+        levels = Levels.of(whole, self.drifting_, bool(self.levels), rows.place)
         if not self.levels or current.shape[1] < 2:
             return SlowMeans(levels, None, self._kept)
         folds = folds_of(rows.segment, min(self._plan().n_folds, len(rows)), self.gap_)
-        return SlowMeans(levels, Relations.of(current, folds), self._kept)
+        return SlowMeans(levels, Relations.of(current, folds, rows.place), self._kept)
 
     def _open_book(self) -> None:
         """Forget the limits for missing columns, after the model or its limits have changed."""
@@ -166,14 +166,14 @@ class Following(Explaining):
         True
         """
         times, given = self._checked(X)
-        known, lagged = prepared(given, times, self._longest).lagged(self._kept, self.lags_)
+        known, lagged, place = prepared(given, times, self._longest).lagged(self._kept, self.lags_)
         if len(known) < LEAST_ROWS:
             raise ValueError(
                 f"accept needs at least {LEAST_ROWS} rows without NaN and with {self.lags_} previous rows; got "
                 f"{len(known)} (n_samples = {len(given)}). Wait for more rows."
             )
         old = self._reference.rows
-        rows = old[old.learned].followed_by(Rows.of(lagged, known[:, self.drifting_], int(old.segment[-1]) + 1))
+        rows = old[old.learned].followed_by(Rows.of(lagged, known[:, self.drifting_], place, int(old.segment[-1]) + 1))
         self._learn(rows[-self.window_ :] if self.adapt else rows)
         self.n_samples_seen_ += len(known)
         memory = replace(self._memory.unsmoothed(), evidence=Evidence.none(self._spacing))

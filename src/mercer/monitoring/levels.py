@@ -4,7 +4,7 @@ Columns that vary around a level are followed by exponentially weighted means, w
 small lasting shifts of one variable, which T2 and SPE of single rows do not show, move such a mean. With the variance
 s^2 and autocorrelations rho_k of n values, its variance is
 
-    s^2 w / (2 - w) (1 + 2 sum_k (1 - w)^k rho_k),
+    s^2 w / (2 - w) (1 + 2 sum_k (1 - w)^k rho_k),        rho_k at a distance of k rows, also where some are left out,
 
 and that of the distance from the mean of the values has another s^2 / m for m independent values. The distance in units
 of its spread is taken as Student distributed. Its degrees of freedom are those of a summed autocorrelation time,
@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
-from mercer.arrays import Array
+from mercer.arrays import Array, IntArray
 from mercer.engine.scaling import Scaling
+from mercer.monitoring.dependence import time_of_smoothed
 from mercer.outliers.dependence import autocorrelation, cut_of, summed_time
 
 SHARE = 0.1  # of the rate of false alarms that is left to levels of columns
@@ -51,12 +52,18 @@ class Levels:
     share: float = SHARE  # of the rate of false alarms
 
     @classmethod
-    def of(cls, X: Array, drifting: npt.NDArray[np.bool_], followed: bool = True) -> "Levels":
-        """Return the levels of training rows, (n, d); columns that do not drift are judged only if followed."""
+    def of(
+        cls, X: Array, drifting: npt.NDArray[np.bool_], followed: bool = True, place: IntArray | None = None
+    ) -> "Levels":
+        """Return the levels of training rows, (n, d); columns that do not drift are judged only if followed.
+
+        place, (n,), has the numbers of the rows where some between them are left out.
+        """
         size = np.abs(X).max(axis=0, initial=0.0)
         size[size == 0] = 1.0
         mean = (X / size).mean(axis=0)  # scaled first, so that huge values do not overflow
-        spread, known = ((X / size) - mean).std(axis=0), [known_of(*pair) for pair in zip(X.T, drifting, strict=True)]
+        spread = ((X / size) - mean).std(axis=0)
+        known = [known_of(column, drifts, _WEIGHT, place) for column, drifts in zip(X.T, drifting, strict=True)]
         relative, freedom = np.array(known).reshape(-1, 2).T
         judged = (spread > 0) & (drifting | followed)
         unit = np.where(judged, size * spread * relative, np.inf)
@@ -116,14 +123,13 @@ class Levels:
         return np.asarray(np.where(least > _RARE, 1.0, np.minimum(least / self.share, 1.0)))
 
 
-def known_of(column: Array, drifts: bool, weight: float = _WEIGHT) -> tuple[float, float]:
+def known_of(column: Array, drifts: bool, weight: float, place: IntArray | None = None) -> tuple[float, float]:
     """Return the spread of the followed value relative to that of the column, and the degrees of freedom."""
     n, rho = len(column), autocorrelation(column)
     rho = rho[1 : cut_of(rho)]
     independent = max(n / (_TOO_SHORT * summed_time(rho, n)), _LEAST)
     if drifts:
         return float(np.sqrt(1.0 + 1.0 / independent)), independent - 1.0
-    fading = (1.0 - weight) ** np.arange(1, len(rho) + 1)
-    smoothed = min(weight / (2.0 - weight) * summed_time(fading * rho, n), 1.0)
+    smoothed = min(weight / (2.0 - weight) * time_of_smoothed(column, weight, place), 1.0)
     variance = smoothed / (1.0 - 1.0 / independent) + 1.0 / independent
     return float(np.sqrt(variance)), max(n / (2 * len(rho) + 1), 1.0)

@@ -145,7 +145,8 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
     Notes
     -----
     The guarantee is one for stationary processes: it covers neither drift nor operating points that the training rows
-    do not show.
+    do not show. It needs training rows that show how large values can be: where the strength of the noise changes
+    slowly, or noise has heavy tails and alpha is below 1 / `n_effective_`, alarms are more frequent than alpha.
 
     References
     ----------
@@ -280,14 +281,14 @@ class ProcessMonitor(Following, ModelFiles, BaseEstimator):  # type: ignore[misc
         rows = recent.rows[:, self._kept]
         scaled = Scaling.of(rows, self.standardize)(rows)
         self.lags_ = lags_left(scaled, recent.starts) if isinstance(self.lags, str) else int(self.lags)
-        known, lagged = training.lagged(self._kept, self.lags_)
+        known, lagged, place = training.lagged(self._kept, self.lags_)
         require_rows(len(known), table, self.lags_, self._names())
         self.window_ = self._window(len(known))  # from the beginning, as models of fewer rows need wider limits
-        known, lagged = known[-self.window_ :], lagged[-self.window_ :]
+        known, lagged, place = known[-self.window_ :], lagged[-self.window_ :], place[-self.window_ :]
         pair_of(self.persist, len(known))
         self.gap_ = self.lags_ + gap_of(rows) if isinstance(self.gap, str) else int(self.gap)
         self.n_samples_seen_ = len(rows)
-        self._calibrate(Rows.of(lagged, known[:, self.drifting_]), rng)
+        self._calibrate(Rows.of(lagged, known[:, self.drifting_], place), rng)
         return self.reset()
 
     def _calibrate(self, rows: Rows, rng: np.random.RandomState) -> None:

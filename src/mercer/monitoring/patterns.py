@@ -67,7 +67,8 @@ class Book:
         iterates, scores = scores_without(self.reference, missing)
         of_all = self.calibration
         chart = Chart.of(scores, of_all.size, of_all.chart.used)
-        chart, values = smoothed_values(chart, chart.standardised(scores), of_all.chart.weight, self.plan)
+        z, place = chart.standardised(scores), self.reference.rows.place
+        chart, values = smoothed_values(chart, z, of_all.chart.weight, place, self.plan)
         imputer = Imputer.of(self.judge, self._normal, missing, self.reference.noise)
         return Pattern(imputer, iterates, chart, Limits.of(values, self.plan.confidence, of_all.floor))
 

@@ -12,7 +12,7 @@ from m of n rows, are brought to the level of the model of all rows by the facto
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -47,22 +47,24 @@ class Rows:
     others: Array  # (n, c), columns that drift
     segment: IntArray  # (n,), the number of the stretch of time that a row belongs to
     learned: npt.NDArray[np.bool_]  # (n,), whether models learn from it; other rows count only for limits
+    place: IntArray  # (n,), rising: its number among all rows, also those that are left out
 
     @classmethod
-    def of(cls, lagged: Array, others: Array, segment: int = 0) -> "Rows":
+    def of(cls, lagged: Array, others: Array, place: IntArray, segment: int = 0) -> "Rows":
         """Return rows of one stretch of time, all of which are learned from."""
         n = len(lagged)
-        return cls(lagged, others, np.full(n, segment), np.ones(n, bool))
+        return cls(lagged, others, np.full(n, segment), np.ones(n, bool), place - place[0])
 
     def __len__(self) -> int:
         return len(self.lagged)
 
     def __getitem__(self, at: slice | IntArray | npt.NDArray[np.bool_]) -> "Rows":
-        return Rows(self.lagged[at], self.others[at], self.segment[at], self.learned[at])
+        return Rows(self.lagged[at], self.others[at], self.segment[at], self.learned[at], self.place[at])
 
     def followed_by(self, more: "Rows") -> "Rows":
-        """Return these rows and further ones."""
-        pairs = ((getattr(self, name), getattr(more, name)) for name in ("lagged", "others", "segment", "learned"))
+        """Return these rows and further ones, whose places are counted on from the last of these."""
+        shifted = replace(more, place=more.place + (self.place[-1] + 1 if len(self) else 0))
+        pairs = ((getattr(self, field.name), getattr(shifted, field.name)) for field in fields(self))
         return Rows(*(np.concatenate(pair) for pair in pairs))
 
 

@@ -38,14 +38,17 @@ class Relations:
     levels: Levels  # of the adjusted columns
 
     @classmethod
-    def of(cls, X: Array, folds: Iterable[tuple[IntArray, IntArray]]) -> "Relations":
-        """Return the relations in training rows, (n, k); folds are held-out rows and rows to learn from."""
+    def of(cls, X: Array, folds: Iterable[tuple[IntArray, IntArray]], place: IntArray | None = None) -> "Relations":
+        """Return the relations in training rows, (n, k); folds are held-out rows and rows to learn from.
+
+        place, (n,), has the numbers of the rows where some between them are left out.
+        """
         adjusted = np.zeros_like(X)
         for held, learned in folds:
             scaling, matrix = _learned(X[learned])
             adjusted[held] = _adjusted(scaling(X[held]), matrix)
         scaling, matrix = _learned(X)
-        return cls(scaling, matrix, _levels(adjusted))
+        return cls(scaling, matrix, _levels(adjusted, place))
 
     def __call__(self, X: Array) -> Array:
         """Return the adjusted columns of rows, (n, k); a row with a missing value has none."""
@@ -83,10 +86,11 @@ def _learned(X: Array) -> tuple[Scaling, Array | ThinMatrix]:
     return scaling, precision / np.sqrt(np.diag(precision))[:, None]
 
 
-def _levels(adjusted: Array) -> Levels:
+def _levels(adjusted: Array, place: IntArray | None) -> Levels:
     """Return the levels of adjusted columns of rows that were not learned from; the model of all rows has means 0."""
     d, spread = adjusted.shape[1], adjusted.std(axis=0)
-    relative, freedom = np.array([known_of(column, False, _WEIGHT) for column in adjusted.T]).reshape(-1, 2).T
+    known = [known_of(column, False, _WEIGHT, place) for column in adjusted.T]
+    relative, freedom = np.array(known).reshape(-1, 2).T
     judged = spread > 0
     squares, freedom[judged] = _moderated(relative[judged] ** 2, freedom[judged], len(adjusted))
     relative[judged] = np.sqrt(squares)

@@ -16,6 +16,7 @@ def summary_of(monitor: Any) -> str:
         f"Model: {monitor.choice_}.",
         _of_smoothing(monitor),
         f"Limits: {_of_limits(monitor)}.",
+        *_of_rare_alarms(monitor),
         *_of_slow_means(monitor),
     ]
     if monitor.lags_:
@@ -74,6 +75,18 @@ def _of_limits(monitor: Any) -> str:
         f"T2 {t2:.4g}, SPE {spe:.4g}; with probability {monitor.confidence:g}, at most {monitor.alpha_:.3g} of normal "
         "rows raise an alarm"
     )
+
+
+def _of_rare_alarms(monitor: Any) -> list[str]:
+    """Return what limits beyond all that the training rows show rest on."""
+    alpha, independent = monitor.alpha_, monitor.n_effective_
+    if alpha * independent >= 1.0:
+        return []
+    return [
+        f"A rate of {alpha:.3g} is rarer than {_several(round(independent), 'independent row')} can show: limits "
+        "are continued from the tails of T2 and SPE, as for noise that is nearly normal. Where values are sometimes "
+        "far away, or are counts, alarms can be many times as frequent."
+    ]
 
 
 def _names_of(monitor: Any) -> str:

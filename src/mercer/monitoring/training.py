@@ -20,16 +20,17 @@ class Prepared:
 
     rows: Array  # (n, d)
     starts: npt.NDArray[np.bool_]  # (n,), whether the row before is not the previous one
+    place: IntArray  # (n,), its number among all rows
 
     def last(self, count: int) -> "Prepared":
         """Return the last rows, at most so many."""
-        return Prepared(self.rows[-count:], self.starts[-count:])
+        return Prepared(self.rows[-count:], self.starts[-count:], self.place[-count:])
 
-    def lagged(self, columns: IntArray, lags: int) -> tuple[Array, Array]:
-        """Return the rows that have all their lags, and these rows with some columns only and their lags."""
+    def lagged(self, columns: IntArray, lags: int) -> tuple[Array, Array, IntArray]:
+        """Return the rows that have all their lags, these rows with some columns only and their lags, and places."""
         found = with_lags(self.rows[:, columns], lags, self.starts)
         known = complete(found)
-        return self.rows[known], found[known]
+        return self.rows[known], found[known], self.place[known]
 
 
 def prepared(X: Array, times: Any, longest: float) -> Prepared:
@@ -37,7 +38,7 @@ def prepared(X: Array, times: Any, longest: float) -> Prepared:
     whole = complete(X)
     starts = starts_of(times, longest, len(X))
     starts[1:] |= ~whole[:-1]
-    return Prepared(X[whole], starts[whole])
+    return Prepared(X[whole], starts[whole], np.flatnonzero(whole))
 
 
 def missing_in_words(X: Array, names: list[str]) -> str:

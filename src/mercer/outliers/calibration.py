@@ -5,7 +5,8 @@ without. A new row is scored by every fold's model, counted against that fold's 
 
     p = (1 + sum_k #{i in fold k: s_k(x_i) >= s_k(x)}) / (n + 1)                  [Barber et al. 2021, CV+]
 
-Split conformal is the case of one fold.
+Split conformal is the case of one fold. There p <= alpha has at most the probability alpha, if the rule that makes one
+number of several statistics does not depend on the rows of the fold: its units then come from other rows, `others`.
 Limits from out-of-fold scores are not valid for a model of all rows, whose scores can be of another size. CV+ raises
 too few alarms rather than too many if the folds' models differ much, as for T2 of narrow kernels.
 
@@ -44,6 +45,7 @@ class Calibration:
 
     folds: tuple[Array, ...]  # each (n_k, 2 or 3): statistics of the rows of one fold, by the model of the other folds
     statistic: str  # "t2", "spe", "both" or "all"
+    others: Array | None = None  # (m, 2 or 3): statistics of rows in no fold, for the units; None: those of the folds
 
     @property
     def n(self) -> int:
@@ -87,13 +89,18 @@ class Calibration:
         return combined_index(z[..., 0], z[..., 1])
 
     @cached_property
+    def _compared(self) -> Array:
+        """Return the statistics of the rows that say how large is large."""
+        return np.vstack(self.folds) if self.others is None else self.others
+
+    @cached_property
     def _units(self) -> UpperUnits:
-        return UpperUnits.of(self._pooled[:, :_DISTANCE_AT])
+        return UpperUnits.of(self._compared[:, :_DISTANCE_AT])
 
     @cached_property
     def _more_units(self) -> tuple[UpperUnits, UpperUnits]:
         """Return the units of the index of T2 and SPE, and those of the distance."""
-        rows = np.vstack(self.folds)
+        rows = self._compared
         return UpperUnits.of(self._both(rows)), UpperUnits.of(np.sqrt(rows[:, _DISTANCE_AT]))
 
     @cached_property

@@ -19,7 +19,7 @@ from mercer.outliers.calibration import alarm_level, allowed_count
 from mercer.outliers.dominance import warn_of_dominating_rows
 from mercer.outliers.explaining import feature_contributions
 from mercer.outliers.fitting import FittedModels, Fitting
-from mercer.outliers.folds import SPLIT, held_out_parts
+from mercer.outliers.folds import SPLIT, held_out_parts, inner_parts
 from mercer.outliers.given_estimator import check_takes_rows
 from mercer.outliers.serial import looks_serial
 from mercer.outliers.settings import Settings, selected, usual_model
@@ -68,7 +68,8 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         raises an alarm.
     calibration : {"cv+", "split", "blocked"}, default="cv+"
         "cv+": `n_folds` models, each fitted without one part of the rows, judge new rows together. "split": one model
-        is fitted on one half of the rows, and limits are computed from the other half; this is less precise. Where the
+        is fitted on one half of the rows, and limits are computed from the other half; this is less precise. With
+        statistic="both" or "all", up to `n_folds` models of the first half say how statistics are compared. Where the
         models of the folds disagree, as they do for "t2" alone with a narrow kernel on few rows, "cv+" raises fewer
         alarms than asked for, down to a third; "split" keeps the rate. "blocked": as "cv+" for rows in the order of
         time; the parts are contiguous, and between each part and the rows that its model is fitted to, as many rows are
@@ -83,7 +84,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         forgetting, if there are six rows per landmark or more. With other estimators, with fewer rows, and where
         `alpha` needs all rows, every model is fitted apart, with its own scaling, and all rows set the limits.
     n_folds : int, default=5
-        Number of parts of the rows for "cv+", at least 2.
+        Number of parts of the rows for "cv+" and "blocked", and of the first half for "split"; at least 2.
     standardize : {"auto", "soft", "variance"} or bool, default="auto"
         "variance" or True: features are divided by their standard deviations. "soft": they are divided by the geometric
         mean of standard deviation and half the range, so that features which are nearly constant do not dominate the
@@ -218,9 +219,10 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         NoAlarmWarning
             If no row can raise an alarm, however far away it is.
         SerialRowsWarning
-            If the scores of neighbouring rows are clearly more alike than those of rows 10 to 20 apart, as in a time
-            series: alarms on further rows of the series will be more frequent than `alpha`. A table that is sorted by
-            class raises no warning. There is no such warning with calibration="blocked" or with `contamination`.
+            If the scores of neighbouring rows are clearly more alike than those of rows 5 to 20 apart let expect, as in
+            a time series: alarms on further rows of the series will be more frequent than `alpha`. A table that is
+            sorted by class hardly ever raises it, unless many classes have fewer than 20 rows. There is no such warning
+            with calibration="blocked" or with `contamination`.
         UserWarning
             If a single row holds nearly all variation of a column, which then hardly counts.
         """
@@ -319,7 +321,9 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         order = rng.permutation(len(X))
         reference = self._reference(order, settings)
         if reference is None:
-            return fitting.apart(X, held_out_parts(X, order, self.n_folds, self.calibration))
+            several = self.calibration == "split" and self.statistic in ("both", "all")
+            inner = inner_parts(order, self.n_folds) if several else []
+            return fitting.apart(X, held_out_parts(X, order, self.n_folds, self.calibration), inner)
         judged = order[len(reference) :]
         held = np.array_split(judged, min(self.n_folds, len(judged)))
         return fitting.together(X, held, reference if len(reference) else order)

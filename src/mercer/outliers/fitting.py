@@ -69,21 +69,34 @@ class Fitting:
         around = _ellipsoid(X, unit)
         return FittedModels(scaling, estimator, around, Panel(judges), calibration, np.concatenate(held), known)
 
-    def apart(self, X: Array, parts: Sequence[tuple[IntArray, IntArray]]) -> FittedModels:
-        """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns."""
+    def apart(
+        self,
+        X: Array,
+        parts: Sequence[tuple[IntArray, IntArray]],
+        inner: Sequence[tuple[IntArray, IntArray]] = (),
+    ) -> FittedModels:
+        """Fit the models one after the other; parts are the rows of each fold, and the rows that its model learns.
+
+        Inner parts are the same for rows in no fold; how they score tells in which units statistics are compared.
+        """
         kept, unit = trimmed(X, self.settings.trim), self._distance_unit(X)
         scaling = Scaling.of(kept, self.settings.standardize)
         estimator, around = self._fitted(scaling(kept)), _ellipsoid(kept, unit)
         judges: list[PanelJudge] = []
         scores: list[Array] = []
-        self._tell(1, len(parts) + 1)
+        total = 1 + len(parts) + len(inner)
+        self._tell(1, total)
         for held, learned in parts:
             judges.append(self._judge(X[learned], unit))
             scores.append(judges[-1](X[held]))
-            self._tell(len(judges) + 1, len(parts) + 1)
+            self._tell(len(judges) + 1, total)
+        others = []
+        for held, learned in inner:
+            others.append(self._judge(X[learned], unit)(X[held]))
+            self._tell(1 + len(parts) + len(others), total)
         held_rows = np.concatenate([held for held, _ in parts])
         known = KnownRows.of(X, held_rows, np.vstack(scores))
-        calibration = Calibration(tuple(scores), self.statistic)
+        calibration = Calibration(tuple(scores), self.statistic, np.vstack(others) if others else None)
         return FittedModels(scaling, estimator, around, Panel(judges), calibration, held_rows, known)
 
     def _judge(self, X: Array, unit: str | None) -> PanelJudge:

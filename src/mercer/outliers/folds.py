@@ -11,6 +11,7 @@ from mercer.outliers.dependence import correlation_times
 _TIMES = 2.0  # autocorrelation times after which rows count as independent
 _SHARE = 0.2  # of all rows: the longest gap
 SPLIT = 0.5  # share of the rows that "split" keeps for the limits
+_ENOUGH = 200  # rows that tell well what a large value of a statistic is
 
 
 def held_out_parts(X: Array, order: IntArray, n_folds: int, calibration: str) -> list[tuple[IntArray, IntArray]]:
@@ -22,9 +23,27 @@ def held_out_parts(X: Array, order: IntArray, n_folds: int, calibration: str) ->
     n_folds = min(n_folds, len(X))
     if calibration == "blocked":
         return [(everything[held], rest) for held, rest in contiguous_folds(len(X), n_folds, gap_of(X))]
-    one = [order[: max(1, int(SPLIT * len(X)))]]
+    one = [order[: _split_size(len(X))]]
     parts = one if calibration == "split" else np.array_split(order, n_folds)
     return [(held, np.delete(everything, held)) for held in parts]
+
+
+def inner_parts(order: IntArray, n_folds: int) -> list[tuple[IntArray, IntArray]]:
+    """Return parts, as `held_out_parts` does, of the rows that the model of "split" is fitted to; `order` is the same.
+
+    As many as hold the rows that units need; none where there are fewer than 2 rows to divide.
+    """
+    rows = order[_split_size(len(order)) :]
+    if len(rows) < 2:
+        return []
+    parts = np.array_split(np.arange(len(rows)), min(n_folds, len(rows)))
+    used = parts[: -(-_ENOUGH // len(parts[0]))]
+    return [(rows[held], np.delete(rows, held)) for held in used]
+
+
+def _split_size(n: int) -> int:
+    """Return how many of n rows "split" keeps for the limits."""
+    return max(1, int(SPLIT * n))
 
 
 def gap_of(X: Array) -> int:

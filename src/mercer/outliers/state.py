@@ -30,6 +30,8 @@ def as_state(detector: Any) -> dict[str, Any]:
     if detector._ellipsoid is not None:
         state["ellipsoids"] = [_of_ellipsoid(one) for one in (detector._ellipsoid, *(own.ellipsoid for own in panel))]
     state["folds"] = list(detector.calibration_.folds)
+    if detector.calibration_.others is not None:
+        state["others"] = detector.calibration_.others
     if detector._known is not None:
         state["known"] = detector._known.state()
     return state
@@ -49,7 +51,7 @@ def from_state(detector: Any, state: dict[str, Any]) -> None:
         for judge, own in zip(state["judges"], saved[1:], strict=True)
     ]
     detector._judges = Panel(_sharing(judges, state["points"]) if "points" in state else judges)
-    detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic)
+    detector.calibration_ = Calibration(tuple(state["folds"]), detector.statistic, state.get("others"))
     detector._known = KnownRows.from_state(state["known"]) if "known" in state else None
 
 
