@@ -276,6 +276,19 @@ def test_columns_can_be_excluded(tmp_path, own):
     assert "no column 'z'" in failure("fit", own, "-o", tmp_path / "m", "--exclude", "z")
 
 
+def test_a_column_can_be_both_an_id_and_a_time(tmp_path, own, model):
+    out = tmp_path / "scores.csv"
+    run("transform", model, own, "-o", out, "--id", "when,machine", "--time", "when")
+    table = read(out, selection=Selection(keep=("when", "machine", "when.1")))
+    assert table.kept.tolist() == [[day, machine, day] for machine, day in zip(IDS, DAYS, strict=True)]
+
+
+@pytest.mark.parametrize("command", ["fit", "outliers", "select"])
+def test_a_column_that_is_named_twice_is_refused(tmp_path, own, command):
+    out = ["-o", tmp_path / "m.mercer"] if command == "fit" else []
+    assert "--columns names 'b' twice" in failure(command, own, *out, "--columns", "a,b,b")
+
+
 def test_hints_about_columns(tmp_path, own):
     told = run("fit", own, "-o", tmp_path / "m").stderr
     assert "Column b holds 100% of the variance" in told
