@@ -38,6 +38,8 @@ SAME = {
     "track": ["track", "x.npy", "--box", "1,1,2,2", "-o", "x.npy"],
     "transform, model": ["transform", "new.csv", "a1.csv", "-o", "new.csv"],
     "denoise, model": ["denoise", "new.csv", "a1.csv", "-o", "new.csv"],
+    "watch --alarms": ["watch", "new.csv", "--headless", "--learn", "20", "--alarms", "new.csv"],
+    "watch --alarms, model": ["watch", "new.csv", "--headless", "--model", "m.mercer", "--alarms", "m.mercer"],
 }
 
 
@@ -148,3 +150,8 @@ def test_what_cannot_be_written_is_an_error_before_the_work(files, command):
     told = failure(*command)
     assert any(words in told for words in ("no format of pictures", "folder", "cannot be written"))
     assert sorted(path.name for path in files.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", [["watch", "new.csv", "--headless", "--state"], ["demo", "--out"]])
+def test_a_file_in_the_place_of_a_folder_is_told(command):
+    assert f"{command[-1]} a1.csv is a file; give the name of a folder." in failure(*command, "a1.csv")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from mercer.cli import console, options, waiting
+from mercer.cli import console, options, targets, waiting
 from mercer.events import Channel
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def demo(
     """Clean noisy handwritten digits, and compare with linear PCA and with scikit-learn."""
     from mercer.cli import digits  # imports scikit-learn, which other commands do not need for --help
 
+    targets.check_folder(out, "--out")
     out.mkdir(parents=True, exist_ok=True)
     data = digits.digits(_NOISE)
     picture, saved = out / "digits.png", out / "digits.mercer"

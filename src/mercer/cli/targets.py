@@ -32,6 +32,12 @@ def check_place(path: Path, what: str) -> None:
         raise IsADirectoryError(f"{path} is a folder; give the name of a file for the {what}.")
 
 
+def check_folder(path: Path, option: str) -> None:
+    """Fail if there is something else in the place of a folder; one that is not there yet is made later."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{option} {path} is a file; give the name of a folder.")
+
+
 def check_model(out: Path | None, option: str) -> None:
     """Fail if a model cannot be saved under this name, or if the name is one of a file with rows."""
     if out is None:
