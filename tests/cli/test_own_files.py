@@ -351,6 +351,19 @@ def test_means_are_those_of_the_training_rows(tmp_path, gaps, own, model):
     assert "does not know" in failure("outliers", new, "--detector", tmp_path / "d", "--missing", "mean")
 
 
+def test_a_column_without_any_value_is_one_of_missing_cells_in_every_format(tmp_path, gaps):
+    run("fit", gaps, "-o", tmp_path / "m", "--missing", "mean", "--components", 2)
+    table = pa.table({"a": pa.nulls(40), "b": X[:, 1], "c": X[:, 2]})
+    pq.write_table(table, tmp_path / "new.parquet")
+    (tmp_path / "new.csv").write_text("a,b,c\n" + "".join(f",{float(b)!r},{float(c)!r}\n" for _, b, c in X))
+    for kind in ("csv", "parquet"):
+        run("transform", tmp_path / "m", tmp_path / f"new.{kind}", "-o", tmp_path / f"{kind}.npy")
+        told = failure("score", tmp_path / "m", tmp_path / f"new.{kind}", "--missing", "error")
+        assert "missing" in told
+        assert "--missing mean" in told
+    np.testing.assert_array_equal(np.load(tmp_path / "csv.npy"), np.load(tmp_path / "parquet.npy"))
+
+
 @pytest.mark.parametrize("method", ["auto", "landmark"])
 @pytest.mark.parametrize("kind", ["soft", "variance"])
 def test_the_scaling_is_a_part_of_the_model(tmp_path, own, kind, method):
