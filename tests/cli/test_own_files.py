@@ -426,6 +426,11 @@ def test_many_rows_take_landmarks_and_say_so(tmp_path, monkeypatch):
     assert type(mercer.load(tmp_path / "m")).__name__ == "LandmarkKernelPCA"
     assert mercer.load(tmp_path / "m").n_samples_seen_ == 600
     assert "needs all rows at once" in run(*fit, "--components", "0.9", code=2).stderr
+    assert "More than 500 rows: landmark-kernel-pca" in run(*fit, "--rows", 550).stderr
+    np.save(tmp_path / "few.npy", many[:100])  # so many are there, whatever --rows asks for
+    told = run("fit", tmp_path / "few.npy", "-o", tmp_path / "m", "--rows", 550, "--components", 0.9).stderr
+    assert "More than 500 rows" not in told
+    assert type(mercer.load(tmp_path / "m")).__name__ == "KernelPCA"
     for more in (["--method", "kernel"], ["--rows", 300]):
         told = run(*fit, *more).stderr
         assert "More than" not in told

@@ -35,7 +35,7 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method."),
     ] = None,
     scale: Scale = options.Scale.none,
-    rows: Annotated[int | None, typer.Option(help="Fit on this number of rows, drawn at random.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Fit on this number of rows, drawn at random.")] = None,
     seed: Annotated[
         int, typer.Option(help="Seed for drawing rows and for what the method draws, such as landmarks.")
     ] = 0,
@@ -93,12 +93,15 @@ def fit(
 def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | None, seed: int) -> Any:
     """Fit on a sample, or chunk by chunk if the method can, or on all rows at once."""
     estimator = methods.find(methods.EXACT if method == methods.AUTO else method).make(params, random_state=seed)
+    automatic = method == methods.AUTO
+
+    def many() -> Any:
+        return _for_many(params, seed) if automatic else estimator
+
     if rows is not None:
-        if method == methods.AUTO and rows > methods.MANY:
-            estimator = _for_many(params, seed)
-        return trainer.at_once(estimator, rows, seed)
-    if method == methods.AUTO:
-        return trainer.by_size(estimator, lambda: _for_many(params, seed), methods.MANY)
+        return trainer.by_sample(estimator, many, methods.MANY, rows, seed)
+    if automatic:
+        return trainer.by_size(estimator, many, methods.MANY)
     return trainer.by_chunks(estimator) if hasattr(estimator, "partial_fit") else trainer.at_once(estimator)
 
 
