@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from mercer.cli.wording import OptionError
 from mercer.registry import DECOMPOSITIONS
 
 _GAUSSIAN: Mapping[str, Any] = {"n_components": 10, "kernel": "rbf", "gamma": "median"}
@@ -31,7 +32,7 @@ class Method:
         unknown = [key for key in params if key not in known]
         if unknown:
             wrong = ", ".join(map(repr, unknown))
-            raise ValueError(f"{self.name} has no parameter {wrong}; it has {', '.join(sorted(known))}.")
+            raise OptionError(f"{self.name} has no parameter {wrong}; it has {', '.join(sorted(known))}.")
         more = {key: value for key, value in where_known.items() if key in known}
         return estimator.set_params(**{**self._fitting_defaults(params), **more, **params})
 
