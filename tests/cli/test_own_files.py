@@ -103,6 +103,7 @@ def test_standard_input_takes_them_too(monkeypatch, kind):
     ("text", "names", "left_out", "values"),
     [
         ("id;name;x\nm1;p q;1,5\nm2;r s;2,5\n", ("x",), ("id", "name"), [[1.5], [2.5]]),
+        ("id|x|y\nm1|1,5|2\nm2|2,5|3,25\n", ("x", "y"), ("id",), [[1.5, 2], [2.5, 3.25]]),
         ("m1,2024-01-01,1,2\nm2,2024-01-02,3,4\n", None, ("0", "1"), [[1, 2], [3, 4]]),
         ("a,b,\n1,2,\n3,4,\n", ("a", "b"), ("column2",), [[1, 2], [3, 4]]),
         ("sep=;\r\na;b\r\n1;2\r\n", ("a", "b"), (), [[1, 2]]),
