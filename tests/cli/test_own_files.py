@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -116,6 +118,39 @@ def test_what_spreadsheets_and_loggers_write(tmp_path, monkeypatch, text, names,
     for table in (read(tmp_path / "x.csv"), read("-")):
         assert (table.names, table.left_out) == (names, left_out)
         np.testing.assert_array_equal(table.values, values)
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        (gzip.compress(b"a,b\n1,2\n"), "x.csv is compressed by gzip; let its name end in .gz: x.csv.gz"),
+        (b"PK\x03\x04 rest", "x.csv is a spreadsheet or a zip archive, not a text."),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1 rest", "x.csv is a spreadsheet of Excel, not a text."),
+    ],
+    ids=["gzip", "zip", "excel"],
+)
+def test_what_is_no_text_is_told(tmp_path, monkeypatch, start, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_bytes(start)
+    assert told in failure("fit", "x.csv", "-o", "m.mercer")
+
+
+def test_a_pipe_with_a_name_is_told_from_a_file_that_is_not_there(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    assert "x.csv is a pipe or a device; give it as standard input: - < " in failure("outliers", tmp_path / "x.csv")
+
+
+def test_closed_input_and_output_are_told(model, own):
+    """Some programs start commands without standard input or output; Python has None there."""
+    command = [sys.executable, "-m", "mercer"]
+    for args, closed, told in (
+        (["outliers", "-"], "<&-", "Standard input is closed; a file or a pipe with rows is needed there."),
+        (["watch", "-", "--headless"], "<&-", "Standard input is closed; a pipe with rows is needed there."),
+        (["transform", model, own], ">&-", "Standard output is closed; name a file with --out."),
+    ):
+        line = f"exec {shlex.join([*command, *map(str, args)])} {closed}"
+        done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr.strip()) == (2, f"Error: {told}")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])

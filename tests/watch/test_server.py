@@ -121,6 +121,7 @@ def test_a_file_without_a_page(tmp_path):
     [
         ([], "--demo"),
         (["absent.csv"], "not a file"),
+        ([".", "--follow"], "is a folder. Name the file in it."),
         (["-", "--persist", "3,2"], "--persist"),
         (["-", "--persist", "x"], "--persist"),
         (["-", "--model", "m", "--learn", "50"], "--learn"),

@@ -46,6 +46,8 @@ def write(target: str | PathLike[str], chunks: Iterable[Values | Labelled], name
     where = fspath(target)
     labelled = (chunk if isinstance(chunk, Labelled) else Labelled((), chunk) for chunk in chunks)
     if where == "-":
+        if sys.stdout is None:  # as where a program starts a command without one
+            raise DataFileError("Standard output is closed; name a file with --out.")
         return _text(sys.stdout.buffer, labelled, names)
     path = check_target(where)
     with complete_or_nothing(path) as stream:
