@@ -25,6 +25,11 @@ class Method:
         """Return the name on the command line: that of KernelPCA is kernel-pca."""
         return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", self.cls).lower()
 
+    @property
+    def is_linear(self) -> bool:
+        """Tell whether the method has no kernel, and so at most as many components as there are columns."""
+        return "kernel" not in self.defaults
+
     def make(self, params: Mapping[str, Any], **where_known: Any) -> Any:
         """Make the estimator with its defaults, these parameters, and those of `where_known` that the class has."""
         estimator = getattr(import_module(DECOMPOSITIONS[self.cls]), self.cls)()
