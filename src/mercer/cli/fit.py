@@ -64,6 +64,8 @@ def fit(
     targets.check_model(out, "--out")
     if data.count("-") > 1:
         raise ValueError("Standard input can be read only once; give - only once.")
+    if cluster_at is not None and workers is not None:
+        raise ValueError("--workers starts a cluster, and --cluster names one that runs already; give one of them.")
     params = values.settings(settings or [])
     given = {"kernel": kernel, "degree": degree, "coef0": coef0}
     params |= {name: value for name, value in given.items() if value is not None}

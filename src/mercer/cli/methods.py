@@ -22,8 +22,8 @@ class Method:
 
     @property
     def name(self) -> str:
-        """Return the name on the command line: that of KernelPCA is kernel-pca."""
-        return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", self.cls).lower()
+        """Return the name on the command line."""
+        return name_of(self.cls)
 
     @property
     def is_linear(self) -> bool:
@@ -45,6 +45,11 @@ class Method:
         """Leave out the default gamma if the user chose another kernel."""
         other = params.get("kernel", self.defaults.get("kernel")) != self.defaults.get("kernel")
         return {key: value for key, value in self.defaults.items() if not (other and key == "gamma")}
+
+
+def name_of(cls: str) -> str:
+    """Return the name on the command line of a class: that of KernelPCA is kernel-pca."""
+    return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", cls).lower()
 
 
 AUTO, EXACT, LANDMARKS = "auto", "kernel-pca", "landmark-kernel-pca"
