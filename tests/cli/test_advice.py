@@ -45,6 +45,17 @@ def test_a_folder_in_the_place_of_a_file(command):
     assert ". is a folder; a file with data is needed" in failure(command[0], ".", *command[1:])
 
 
+def test_a_detector_or_monitor_that_is_not_there():
+    told = failure("outliers", "named.csv", "--detector", "none.mercer")
+    assert told == "Error: none.mercer is not a file; give a detector saved by `mercer outliers --save`."
+    told = failure("monitor", "named.csv", "--monitor", "none.mercer")
+    assert told == "Error: none.mercer is not a file; give a monitor saved by `mercer monitor --save`."
+
+
+def test_a_linear_detector_of_few_columns_asks_for_no_more_components():
+    assert "components" not in run("outliers", "named.csv", "--method", "hebbian-pca").stderr
+
+
 def test_a_spreadsheet_must_be_saved_as_text():
     assert "Save the table as .csv" in failure("outliers", "table.xlsx")
 

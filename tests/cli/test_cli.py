@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import mercer
 from commands import failure, run
 from mercer.cli import app as entry
-from mercer.cli import methods, values
+from mercer.cli import demo, methods, values
+from mercer.cli.digits import Cleaned
 from mercer.cli.root import app
 from mercer.io import readers, writers
 
@@ -301,6 +302,21 @@ def test_words_for_components_and_gamma():
     assert values.gamma("median") == "median"
     assert values.gamma("none") is None
     assert values.gamma("2") == 2.0
+
+
+@pytest.mark.parametrize(
+    ("started", "found", "called"),
+    [
+        (".venv/bin/mercer", None, ".venv/bin/mercer"),  # as `make demo` does
+        (".venv/bin/mercer", "/usr/bin/mercer", "mercer"),
+        ("/usr/lib/mercer/__main__.py", None, "mercer"),
+    ],
+)
+def test_the_demo_names_a_command_that_a_shell_finds(monkeypatch, started, found, called):
+    monkeypatch.setattr(sys, "argv", [started, "demo"])
+    monkeypatch.setattr(demo, "which", lambda _: found)
+    cleaned = [Cleaned("some", None, np.zeros((1, 64)), 0.1, 1.0)] * 4
+    assert demo._result(cleaned, Path("p.png"), Path("m.mercer")).endswith(f"show it with: {called} info m.mercer")
 
 
 def test_the_demo_makes_a_picture_and_a_model(tmp_path, caplog):

@@ -42,7 +42,9 @@ def test_what_a_cluster_cannot_do_is_said(files, client):
     address = client.scheduler_info()["address"]
     assert "no --scale" in failure("fit", *files, "-o", "model", "--cluster", address, "--scale", "soft")
     wrong = failure("fit", *files, "-o", "model", "--cluster", address, "--method", "l1-kernel-pca")
-    assert "L1KernelPCA cannot be fitted on a cluster" in wrong
+    assert "l1-kernel-pca cannot be fitted on a cluster; --method kernel-pca, " in wrong
+    assert "KernelPCA" not in wrong
+    assert "give one of them" in failure("fit", *files, "-o", "model", "--cluster", address, "--workers", 1)
 
 
 @pytest.mark.slow

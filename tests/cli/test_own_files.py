@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -103,6 +105,7 @@ def test_standard_input_takes_them_too(monkeypatch, kind):
     ("text", "names", "left_out", "values"),
     [
         ("id;name;x\nm1;p q;1,5\nm2;r s;2,5\n", ("x",), ("id", "name"), [[1.5], [2.5]]),
+        ("id|x|y\nm1|1,5|2\nm2|2,5|3,25\n", ("x", "y"), ("id",), [[1.5, 2], [2.5, 3.25]]),
         ("m1,2024-01-01,1,2\nm2,2024-01-02,3,4\n", None, ("0", "1"), [[1, 2], [3, 4]]),
         ("a,b,\n1,2,\n3,4,\n", ("a", "b"), ("column2",), [[1, 2], [3, 4]]),
         ("sep=;\r\na;b\r\n1;2\r\n", ("a", "b"), (), [[1, 2]]),
@@ -115,6 +118,39 @@ def test_what_spreadsheets_and_loggers_write(tmp_path, monkeypatch, text, names,
     for table in (read(tmp_path / "x.csv"), read("-")):
         assert (table.names, table.left_out) == (names, left_out)
         np.testing.assert_array_equal(table.values, values)
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        (gzip.compress(b"a,b\n1,2\n"), "x.csv is compressed by gzip; let its name end in .gz: x.csv.gz"),
+        (b"PK\x03\x04 rest", "x.csv is a spreadsheet or a zip archive, not a text."),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1 rest", "x.csv is a spreadsheet of Excel, not a text."),
+    ],
+    ids=["gzip", "zip", "excel"],
+)
+def test_what_is_no_text_is_told(tmp_path, monkeypatch, start, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_bytes(start)
+    assert told in failure("fit", "x.csv", "-o", "m.mercer")
+
+
+def test_a_pipe_with_a_name_is_told_from_a_file_that_is_not_there(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    assert "x.csv is a pipe or a device; give it as standard input: - < " in failure("outliers", tmp_path / "x.csv")
+
+
+def test_closed_input_and_output_are_told(model, own):
+    """Some programs start commands without standard input or output; Python has None there."""
+    command = [sys.executable, "-m", "mercer"]
+    for args, closed, told in (
+        (["outliers", "-"], "<&-", "Standard input is closed; a file or a pipe with rows is needed there."),
+        (["watch", "-", "--headless"], "<&-", "Standard input is closed; a pipe with rows is needed there."),
+        (["transform", model, own], ">&-", "Standard output is closed; name a file with --out."),
+    ):
+        line = f"exec {shlex.join([*command, *map(str, args)])} {closed}"
+        done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr.strip()) == (2, f"Error: {told}")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
@@ -276,6 +312,19 @@ def test_columns_can_be_excluded(tmp_path, own):
     assert "no column 'z'" in failure("fit", own, "-o", tmp_path / "m", "--exclude", "z")
 
 
+def test_a_column_can_be_both_an_id_and_a_time(tmp_path, own, model):
+    out = tmp_path / "scores.csv"
+    run("transform", model, own, "-o", out, "--id", "when,machine", "--time", "when")
+    table = read(out, selection=Selection(keep=("when", "machine", "when.1")))
+    assert table.kept.tolist() == [[day, machine, day] for machine, day in zip(IDS, DAYS, strict=True)]
+
+
+@pytest.mark.parametrize("command", ["fit", "outliers", "select"])
+def test_a_column_that_is_named_twice_is_refused(tmp_path, own, command):
+    out = ["-o", tmp_path / "m.mercer"] if command == "fit" else []
+    assert "--columns names 'b' twice" in failure(command, own, *out, "--columns", "a,b,b")
+
+
 def test_hints_about_columns(tmp_path, own):
     told = run("fit", own, "-o", tmp_path / "m").stderr
     assert "Column b holds 100% of the variance" in told
@@ -336,6 +385,19 @@ def test_means_are_those_of_the_training_rows(tmp_path, gaps, own, model):
     assert float(shown.split(",")[3]) == mercer.load(tmp_path / "d").p_values([[5000, means[1], 7000]])[0]
     run("outliers", gaps, "--missing", "mean", "--scale", "none", "--save", tmp_path / "d")
     assert "does not know" in failure("outliers", new, "--detector", tmp_path / "d", "--missing", "mean")
+
+
+def test_a_column_without_any_value_is_one_of_missing_cells_in_every_format(tmp_path, gaps):
+    run("fit", gaps, "-o", tmp_path / "m", "--missing", "mean", "--components", 2)
+    table = pa.table({"a": pa.nulls(40), "b": X[:, 1], "c": X[:, 2]})
+    pq.write_table(table, tmp_path / "new.parquet")
+    (tmp_path / "new.csv").write_text("a,b,c\n" + "".join(f",{float(b)!r},{float(c)!r}\n" for _, b, c in X))
+    for kind in ("csv", "parquet"):
+        run("transform", tmp_path / "m", tmp_path / f"new.{kind}", "-o", tmp_path / f"{kind}.npy")
+        told = failure("score", tmp_path / "m", tmp_path / f"new.{kind}", "--missing", "error")
+        assert "missing" in told
+        assert "--missing mean" in told
+    np.testing.assert_array_equal(np.load(tmp_path / "csv.npy"), np.load(tmp_path / "parquet.npy"))
 
 
 @pytest.mark.parametrize("method", ["auto", "landmark"])
@@ -400,6 +462,11 @@ def test_many_rows_take_landmarks_and_say_so(tmp_path, monkeypatch):
     assert type(mercer.load(tmp_path / "m")).__name__ == "LandmarkKernelPCA"
     assert mercer.load(tmp_path / "m").n_samples_seen_ == 600
     assert "needs all rows at once" in run(*fit, "--components", "0.9", code=2).stderr
+    assert "More than 500 rows: landmark-kernel-pca" in run(*fit, "--rows", 550).stderr
+    np.save(tmp_path / "few.npy", many[:100])  # so many are there, whatever --rows asks for
+    told = run("fit", tmp_path / "few.npy", "-o", tmp_path / "m", "--rows", 550, "--components", 0.9).stderr
+    assert "More than 500 rows" not in told
+    assert type(mercer.load(tmp_path / "m")).__name__ == "KernelPCA"
     for more in (["--method", "kernel"], ["--rows", 300]):
         told = run(*fit, *more).stderr
         assert "More than" not in told

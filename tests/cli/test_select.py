@@ -1,6 +1,7 @@
 """`mercer select`, and the word `select` in other commands."""
 
 import io
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -169,6 +170,19 @@ def test_it_can_be_told_whether_there_are_outliers_among_the_rows(files, known, 
     assert str(built(shown.stdout)) == str(found.estimator)
     assert ("On the command line: mercer outliers x.npy\n" in shown.stderr) == contaminated
     assert "purpose" in failure("select", "x.npy", known)
+
+
+@pytest.mark.parametrize("purpose", ["reconstruction", "outliers"])
+def test_the_command_that_it_names_runs_as_it_is(files, purpose):
+    frame = pd.read_csv("x.csv")
+    frame.loc[3, "c1"] = None
+    frame.to_csv("own rows.csv", index=False)
+    chosen = ["--exclude", "c5, c6", "--id", "name", "--missing", "drop"]
+    told = run("select", "own rows.csv", "--purpose", purpose, *chosen).stderr
+    words = shlex.split(told.partition("On the command line: mercer ")[2])
+    run(*words)
+    if purpose == "reconstruction":
+        assert list(mercer.load("model.mercer").feature_names_in_) == ["c0", "c1", "c2", "c3", "c4", "c7"]
 
 
 def test_outliers_takes_rows_that_it_judges_for_clean_only_if_there_are_others_to_learn_from(files):

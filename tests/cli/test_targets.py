@@ -1,6 +1,8 @@
 """Files that a command writes never replace the rows that it reads, nor each other."""
 
+import errno
 import os
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -38,6 +40,8 @@ SAME = {
     "track": ["track", "x.npy", "--box", "1,1,2,2", "-o", "x.npy"],
     "transform, model": ["transform", "new.csv", "a1.csv", "-o", "new.csv"],
     "denoise, model": ["denoise", "new.csv", "a1.csv", "-o", "new.csv"],
+    "watch --alarms": ["watch", "new.csv", "--headless", "--learn", "20", "--alarms", "new.csv"],
+    "watch --alarms, model": ["watch", "new.csv", "--headless", "--model", "m.mercer", "--alarms", "m.mercer"],
 }
 
 
@@ -148,3 +152,49 @@ def test_what_cannot_be_written_is_an_error_before_the_work(files, command):
     told = failure(*command)
     assert any(words in told for words in ("no format of pictures", "folder", "cannot be written"))
     assert sorted(path.name for path in files.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", [["watch", "new.csv", "--headless", "--state"], ["demo", "--out"]])
+def test_a_file_in_the_place_of_a_folder_is_told(command):
+    assert f"{command[-1]} a1.csv is a file; give the name of a folder." in failure(*command, "a1.csv")
+
+
+@pytest.fixture
+def closed(files):
+    """A folder and a file that this user may not write to or read."""
+    folder, file = files / "closed", files / "closed.csv"
+    folder.mkdir()
+    file.write_bytes((files / "a1.csv").read_bytes())
+    folder.chmod(0o555)
+    file.chmod(0o000)
+    if os.access(folder, os.W_OK) or os.access(file, os.R_OK):
+        pytest.skip("this user may write and read everywhere")
+    yield folder
+    folder.chmod(0o755)
+
+
+CLOSED = {
+    "fit": ["fit", "a1.csv", "-o", "closed/m.mercer"],
+    "transform": ["transform", "m.mercer", "a1.csv", "-o", "closed/s.csv"],
+    "outliers --save": ["outliers", "a1.csv", "--save", "closed/m.mercer"],
+    "outliers --out": ["outliers", "a1.csv", "-o", "closed/o.csv"],
+    "monitor --plot": ["monitor", "a1.csv", "new.csv", "--plot", "closed/p.png"],
+    "select": ["select", "a1.csv", "-o", "closed/s.csv"],
+}
+
+
+@pytest.mark.parametrize("command", CLOSED.values(), ids=CLOSED)
+def test_a_folder_without_permission_is_told_before_the_work_starts(closed, command):
+    assert failure(*command) == (
+        "Error: The folder closed cannot be written to: permission denied. Give another folder."
+    )
+
+
+def test_a_file_without_permission_is_told(closed):
+    assert failure("fit", "closed.csv", "-o", "x.mercer") == "Error: closed.csv: Permission denied."
+
+
+def test_an_error_of_the_system_is_the_file_and_the_reason(monkeypatch):
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("mercer.io.writers.check_target", Mock(side_effect=full))
+    assert failure("outliers", "a1.csv", "-o", "o.csv") == f"Error: {os.strerror(errno.ENOSPC)}."

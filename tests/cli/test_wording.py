@@ -12,6 +12,7 @@ from commands import failure, run
 from mercer.cli import wording
 from mercer.cli.root import app
 from mercer.cli.wording import in_options
+from mercer.io.pictures import write_picture
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=(60, 3))
@@ -82,6 +83,47 @@ def test_errors_of_fit(args, told):
 )
 def test_warnings_of_fit(args, told):
     assert told in said("fit", "normal.csv", "-o", "m.mercer", *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("--alpha", 0.1, "--false-alarms-per", "1D,1"), "--alpha, --set arl0 and --false-alarms-per all set the rate"),
+        (("--false-alarms-per", "1D,1"), "name their column with --time, or give --alpha, the rate per row."),
+        (("--false-alarms-per", "1D,x"), "--false-alarms-per needs a period and a number above 0, such as 1D,1;"),
+        (("--persist", "5,3"), "--persist is K, or K,M with 1 <= K <= M; got (5, 3)."),
+        (("--persist", "5,80"), "--persist 5,80 looks at 80 rows;"),
+        (("--persist", 0), "--persist must be a whole number of at least 1, or two of them such as 2,3. Got 0"),
+        (("--smoothing", 2), "--smoothing must be a number above 0.0 and at most 1.0 or auto. Got 2 instead."),
+        (("--confidence", 2), "--confidence must be a number of at least 0.5 and below 1.0. Got 2.0 instead."),
+        (("--seed", -1), "--seed must be a whole number from 0 to 4294967295. Got -1 instead."),
+        (("--set", "foo=1"), "has no parameter 'foo'; it has adapt, alpha,"),
+    ],
+)
+def test_errors_of_a_monitor(args, told):
+    found = failure("monitor", "normal.csv", "normal.csv", *args)
+    assert told in found
+    assert not re.search(r"instance of|DatetimeIndex|, --seed", found)
+
+
+def test_a_monitor_of_incomplete_rows_names_the_option():
+    Path("holes.csv").write_text("a,b\n" + "".join(f",{i % 7}\n" for i in range(30)))
+    assert "30 of 30 training rows hold NaN (a: 30): leave these columns out with --exclude." in failure(
+        "monitor", "holes.csv", "--save", "m.mercer"
+    )
+
+
+def test_names_of_parameters_are_those_that_set_takes():
+    told = failure("fit", "normal.csv", "-o", "m.mercer", "--set", "foo=1")
+    assert " kernel_params, max_iter, n_components, n_jobs, precision, preimage, random_state, " in told
+
+
+def test_errors_of_other_commands():
+    assert "--contaminated and --clean are only for --purpose outliers; got" in failure(
+        "select", "normal.csv", "--purpose", "denoising", "--clean"
+    )
+    write_picture("tiny.png", np.zeros((3, 3), np.uint8))
+    assert "window of 9 x 9. Give a smaller --window, or --split 1." in failure("denoise", "tiny.png", "-o", "t.png")
 
 
 def test_commands_that_apply_a_model_name_the_options_of_fit():

@@ -204,3 +204,19 @@ def test_json_that_cannot_be_read_is_named_with_its_line(tmp_path, line, message
     with pytest.raises(DataFileError, match=rf"x\.jsonl, {message}") as told:
         read(tmp_path / "x.jsonl")
     assert len(str(told.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("rows", "indent"),
+    [([{"a": 1, "b": 2}, {"a": 3, "b": 4}], None), ([{"a": 1, "b": 2}], 2), ({"a": [1, 3], "b": [2, 4]}, 2)],
+)
+def test_json_that_is_not_by_lines_is_told(tmp_path, rows, indent):
+    (tmp_path / "x.jsonl").write_text(json.dumps(rows, indent=indent))
+    with pytest.raises(DataFileError, match="write JSON lines: one object per line, without brackets around them"):
+        read(tmp_path / "x.jsonl")
+
+
+def test_the_place_within_a_wrong_line_of_json_is_told(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n{"a": 2}\n{"a": x}\n')
+    with pytest.raises(DataFileError, match=r"line 3 is not JSON \(Expecting value at letter 7\)"):
+        read(tmp_path / "x.jsonl")

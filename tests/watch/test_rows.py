@@ -330,6 +330,24 @@ def test_there_is_a_largest_number_of_columns():
     assert reader.counts["malformed"] == 1
 
 
+@pytest.mark.parametrize("header", [True, False])
+def test_the_first_columns_of_a_text_that_has_too_many_are_taken(header):
+    width = MAX_COLUMNS + 50
+    names = [",".join(f"c{i}" for i in range(width))] if header else []
+    reader = RowReader()
+    rows = read(reader, *names, *(",".join(str(i + row) for i in range(width)) for row in range(3)))
+    assert rows.values.tolist() == [[float(i + row) for i in range(MAX_COLUMNS)] for row in range(3)]
+    assert reader.counts["malformed"] == 0
+    assert reader.counts["unknown_column"] == 50
+
+
+def test_a_model_of_many_columns_finds_all_of_them():
+    names = [f"c{i}" for i in range(2 * MAX_COLUMNS)]
+    reader = RowReader(names, fixed=True)
+    rows = read(reader, ",".join(["time", *names]), ",".join(["2024-05-31T12:30:00Z", *map(str, range(len(names)))]))
+    assert rows.values.tolist() == [[float(i) for i in range(len(names))]]
+
+
 junk = st.one_of(
     st.text(max_size=40),
     st.text(alphabet='{}[],:"0123456789eE+-.nul \\ud8\n\t;', max_size=40),

@@ -121,12 +121,14 @@ def test_a_file_without_a_page(tmp_path):
     [
         ([], "--demo"),
         (["absent.csv"], "not a file"),
+        ([".", "--follow"], "is a folder. Name the file in it."),
         (["-", "--persist", "3,2"], "--persist"),
         (["-", "--persist", "x"], "--persist"),
         (["-", "--model", "m", "--learn", "50"], "--learn"),
         (["-", "--model", "absent.mercer"], "absent.mercer"),
         (["-", "--host", "0.0.0.0", "--token", "short", "--port", "0"], "token"),
         (["-", "--headless", "--webhook", "ftp://x"], "http"),
+        (["-", "--host", "192.0.2.1", "--port", "0"], "assign requested address. Give others with --host or --port."),
     ],
 )
 def test_wrong_options_end_in_one_line(args, words):

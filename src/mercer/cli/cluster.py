@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mercer.cli import methods
+from mercer.cli.wording import OptionError
 from mercer.errors import MissingExtraError
 from mercer.events import Observer
 from mercer.io import readers
@@ -25,7 +26,8 @@ def fitted(
     with _client(address, workers) as (dask_classes, client, delayed):
         cls = getattr(dask_classes, name, None)
         if cls is None:
-            raise ValueError(f"{name} cannot be fitted on a cluster; {', '.join(dask_classes.__all__)} can.")
+            able = [one for one in methods.names() if hasattr(dask_classes, methods.find(one).cls)]
+            raise OptionError(f"{methods.name_of(name)} cannot be fitted on a cluster; --method {', '.join(able)} can.")
         model = cls(**estimator.get_params(deep=False), client=client)
         model.observers = observers
         read = delayed(_frame, pure=False)

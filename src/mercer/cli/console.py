@@ -20,12 +20,19 @@ def say(message: str) -> None:
 
 def fail(error: BaseException, worded: Callable[[str], str] = str) -> None:
     """Show an error as one red line: the first line of its text, as `worded` says it."""
-    lines = [worded(line) for line in str(error).strip().splitlines()] or [type(error).__name__]
+    lines = [worded(line) for line in _text(error).strip().splitlines()] or [type(error).__name__]
     if isinstance(error, MemoryError):
         lines = [f"Out of memory. {lines[0]} Fit on fewer rows, for example with --rows 20000."]
     if isinstance(error, MissingCellError):
         lines = [f"{lines[0]} Correct it, or use --missing drop (leaves out such rows) or --missing mean."]
     err.print(Text(f"Error: {lines[0]}", style="bold red"), soft_wrap=True)
+
+
+def _text(error: BaseException) -> str:
+    """Return the text of an error; of one of the system, the file and the reason as other commands say them."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
+    return str(error)
 
 
 def show_warning(message: str) -> None:

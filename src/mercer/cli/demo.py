@@ -1,13 +1,15 @@
 """`mercer demo`: clean noisy handwritten digits by kernel PCA, and draw a picture."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from mercer.cli import console, options, waiting
+from mercer.cli import console, options, targets, waiting
 from mercer.events import Channel
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ def demo(
     """Clean noisy handwritten digits, and compare with linear PCA and with scikit-learn."""
     from mercer.cli import digits  # imports scikit-learn, which other commands do not need for --help
 
+    targets.check_folder(out, "--out")
     out.mkdir(parents=True, exist_ok=True)
     data = digits.digits(_NOISE)
     picture, saved = out / "digits.png", out / "digits.mercer"
@@ -74,5 +77,11 @@ def _result(cleaned: "Sequence[Cleaned]", picture: Path, saved: Path) -> str:
     return (
         f"Kernel PCA brings the error of the noisy digits from {noisy:.3f} down to {kernel:.3f}; linear PCA "
         f"reaches {same:.3f} with as many components and {best:.3f} with the best number of them. "
-        f"The picture is {picture}, the model {saved}; show it with: mercer info {saved}"
+        f"The picture is {picture}, the model {saved}; show it with: {_own_name()} info {saved}"
     )
+
+
+def _own_name() -> str:
+    """Return how a user calls this command: by its path, where it was started so and is not found by its name."""
+    started = Path(sys.argv[0])
+    return str(started) if started.stem == "mercer" and which("mercer") is None else "mercer"

@@ -35,7 +35,7 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method."),
     ] = None,
     scale: Scale = options.Scale.none,
-    rows: Annotated[int | None, typer.Option(help="Fit on this number of rows, drawn at random.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Fit on this number of rows, drawn at random.")] = None,
     seed: Annotated[
         int, typer.Option(help="Seed for drawing rows and for what the method draws, such as landmarks.")
     ] = 0,
@@ -64,6 +64,8 @@ def fit(
     targets.check_model(out, "--out")
     if data.count("-") > 1:
         raise ValueError("Standard input can be read only once; give - only once.")
+    if cluster_at is not None and workers is not None:
+        raise ValueError("--workers starts a cluster, and --cluster names one that runs already; give one of them.")
     params = values.settings(settings or [])
     given = {"kernel": kernel, "degree": degree, "coef0": coef0}
     params |= {name: value for name, value in given.items() if value is not None}
@@ -93,12 +95,15 @@ def fit(
 def _trained(trainer: Trainer, method: str, params: dict[str, Any], rows: int | None, seed: int) -> Any:
     """Fit on a sample, or chunk by chunk if the method can, or on all rows at once."""
     estimator = methods.find(methods.EXACT if method == methods.AUTO else method).make(params, random_state=seed)
+    automatic = method == methods.AUTO
+
+    def many() -> Any:
+        return _for_many(params, seed) if automatic else estimator
+
     if rows is not None:
-        if method == methods.AUTO and rows > methods.MANY:
-            estimator = _for_many(params, seed)
-        return trainer.at_once(estimator, rows, seed)
-    if method == methods.AUTO:
-        return trainer.by_size(estimator, lambda: _for_many(params, seed), methods.MANY)
+        return trainer.by_sample(estimator, many, methods.MANY, rows, seed)
+    if automatic:
+        return trainer.by_size(estimator, many, methods.MANY)
     return trainer.by_chunks(estimator) if hasattr(estimator, "partial_fit") else trainer.at_once(estimator)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from mercer.cli.wording import OptionError
 from mercer.registry import DECOMPOSITIONS
 
 _GAUSSIAN: Mapping[str, Any] = {"n_components": 10, "kernel": "rbf", "gamma": "median"}
@@ -21,8 +22,13 @@ class Method:
 
     @property
     def name(self) -> str:
-        """Return the name on the command line: that of KernelPCA is kernel-pca."""
-        return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", self.cls).lower()
+        """Return the name on the command line."""
+        return name_of(self.cls)
+
+    @property
+    def is_linear(self) -> bool:
+        """Tell whether the method has no kernel, and so at most as many components as there are columns."""
+        return "kernel" not in self.defaults
 
     def make(self, params: Mapping[str, Any], **where_known: Any) -> Any:
         """Make the estimator with its defaults, these parameters, and those of `where_known` that the class has."""
@@ -31,7 +37,7 @@ class Method:
         unknown = [key for key in params if key not in known]
         if unknown:
             wrong = ", ".join(map(repr, unknown))
-            raise ValueError(f"{self.name} has no parameter {wrong}; it has {', '.join(sorted(known))}.")
+            raise OptionError(f"{self.name} has no parameter {wrong}; it has {', '.join(sorted(known))}.")
         more = {key: value for key, value in where_known.items() if key in known}
         return estimator.set_params(**{**self._fitting_defaults(params), **more, **params})
 
@@ -39,6 +45,11 @@ class Method:
         """Leave out the default gamma if the user chose another kernel."""
         other = params.get("kernel", self.defaults.get("kernel")) != self.defaults.get("kernel")
         return {key: value for key, value in self.defaults.items() if not (other and key == "gamma")}
+
+
+def name_of(cls: str) -> str:
+    """Return the name on the command line of a class: that of KernelPCA is kernel-pca."""
+    return re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", cls).lower()
 
 
 AUTO, EXACT, LANDMARKS = "auto", "kernel-pca", "landmark-kernel-pca"

@@ -15,6 +15,7 @@ from mercer.cli.episodes import Episodes
 from mercer.cli.project import open_kind
 from mercer.cli.source import Source, labels
 from mercer.cli.timed import Times, timed, times_of
+from mercer.cli.wording import OptionError
 from mercer.io import writers
 from mercer.io.readers import Table
 from mercer.io.selection import distinct
@@ -178,7 +179,7 @@ def _unfitted(parameters: dict[str, Any]) -> ProcessMonitor:
     known = ProcessMonitor().get_params(deep=False)
     unknown = ", ".join(repr(name) for name in parameters if name not in known)
     if unknown:
-        raise ValueError(f"ProcessMonitor has no parameter {unknown}; it has {', '.join(sorted(known))}.")
+        raise OptionError(f"ProcessMonitor has no parameter {unknown}; it has {', '.join(sorted(known))}.")
     return ProcessMonitor(**parameters)
 
 

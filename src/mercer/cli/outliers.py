@@ -74,7 +74,7 @@ def outliers(
     times: options.Times = None,
     missing: options.MissingCells = None,
     rows: Annotated[
-        int | None, typer.Option(help="Learn from this number of rows, drawn at random; all rows are scored.")
+        int | None, typer.Option(min=1, help="Learn from this number of rows, drawn at random; all rows are scored.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed for the folds and for drawing rows.")] = 0,
     verbose: options.Verbose = False,
@@ -118,7 +118,7 @@ def _learn(
     if method == SELECT:
         _select(judge, known.values, clean, learning.observers, seed)
     else:
-        judge.estimator = _estimator(method, len(known), seed)
+        judge.estimator = _estimator(method, len(known), known.values.shape[1], seed)
     source.fit(judge, known, known.values, learning.observers)
     if method == SELECT:
         console.say(f"Selected: {written(judge.estimator_)}.")
@@ -132,14 +132,16 @@ def _select(judge: KernelOutlierDetector, X: Array, clean: bool, observers: tupl
     judge.set_params(**{name: getattr(found, name) for name in _SELECTED})
 
 
-def _estimator(method: str, n_rows: int, seed: int) -> Any:
+def _estimator(method: str, n_rows: int, n_columns: int, seed: int) -> Any:
     """Make the model of a method; None means the detector's default."""
     if method == methods.AUTO and n_rows > MANY_ROWS:
         console.say(methods.choice_of_many(MANY_ROWS))
     exact = method != methods.AUTO and methods.find(method).name == methods.EXACT
     if method == methods.AUTO or (exact and n_rows <= MANY_ROWS):
         return None
-    return methods.find(method).make({"n_components": _COMPONENTS}, random_state=seed)
+    chosen = methods.find(method)
+    most = n_columns if chosen.is_linear else _COMPONENTS
+    return chosen.make({"n_components": min(_COMPONENTS, most)}, random_state=seed)
 
 
 def _saved(path: Path) -> KernelOutlierDetector:

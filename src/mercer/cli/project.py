@@ -166,17 +166,17 @@ def open_model(path: Path) -> Any:
 
 def open_kind(path: Path, kind: type, name: str, maker: str) -> Any:
     """Load an object of this kind, or fail and say which command makes one."""
-    found = open_file(path)
+    found = open_file(path, f"{name} saved by `{maker}`")
     if not isinstance(found, kind):
         held = "model of `mercer fit`" if isinstance(found, PreparedModel) else type(found).__name__
         raise TypeError(f"{path} holds a {held}, not a {name}; make one with `{maker}`.")
     return found
 
 
-def open_file(path: Path) -> Any:
+def open_file(path: Path, needed: str = "model saved by `mercer fit`") -> Any:
     """Load a model, detector or monitor."""
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is not a file; give a model saved by `mercer fit`.")
+        raise FileNotFoundError(f"{path} is not a file; give a {needed}.")
     return load(path)
 
 

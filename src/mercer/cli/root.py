@@ -9,12 +9,12 @@ from typer.core import TyperGroup
 
 import mercer
 from mercer.cli import console, demo, denoise, fit, info, monitor, outliers, project, reproduce, select, track, watch
-from mercer.cli.wording import in_options
+from mercer.cli.wording import OptionError, in_options
 from mercer.errors import DataFileError, MercerError, ModelFileError
 
 # Errors caused by data, files or parameters; any other error is a defect of this program.
 _USER_ERRORS = (MercerError, ValueError, TypeError, OSError, MemoryError, EOFError, zlib.error)
-_OF_FILES = (OSError, DataFileError, ModelFileError)  # their texts name files and columns, not parameters
+_AS_THEY_ARE = (OSError, DataFileError, ModelFileError, OptionError)  # their texts name files, columns or options
 
 
 class Group(TyperGroup):
@@ -44,7 +44,7 @@ class Group(TyperGroup):
                 if ctx.params.get("debug") or hasattr(error, "exit_code"):  # typer shows its own message
                     raise
                 ours = isinstance(error, _USER_ERRORS)
-                console.fail(error if ours else _defect(error), str if isinstance(error, _OF_FILES) else told)
+                console.fail(error if ours else _defect(error), str if isinstance(error, _AS_THEY_ARE) else told)
                 raise typer.Exit(2 if ours else 1) from error
 
 

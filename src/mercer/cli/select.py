@@ -1,5 +1,6 @@
 """`mercer select`: which kernel, how wide, and how many components suit the rows of a file."""
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -82,7 +83,10 @@ def select(
     if out != "-":
         why = in_options(found.why, ctx.find_root().command.commands, ctx.info_name)  # type: ignore[attr-defined]
         _show(found, why, records)
-        console.say(f"On the command line: {_command(found.purpose, _chosen(records)[0], data, contaminated)}")
+        kept = {"--columns": columns, "--exclude": exclude, "--id": ids, "--time": times, "--missing": missing}
+        words = _command(found.purpose, _chosen(records)[0], data, contaminated)
+        words += [str(word) for option, given in kept.items() if given is not None for word in (option, given)]
+        console.say(f"On the command line: {shlex.join(words)}")
 
 
 def _check_targets(out: str | None, plot: Path | None) -> None:
@@ -135,12 +139,13 @@ def _chosen(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [record for record in records if record["chosen"]]
 
 
-def _command(purpose: str, record: dict[str, Any], data: str, contaminated: bool | None) -> str:
-    """Return the command that uses the choice."""
+def _command(purpose: str, record: dict[str, Any], data: str, contaminated: bool | None) -> list[str]:
+    """Return the words of the command that uses the choice."""
     if purpose == "outliers":
-        known = {None: f"{data} --method select", True: data, False: f"NEW --train {data} --method select"}
-        return f"mercer outliers {known[contaminated]}"
-    gamma = "" if record["kernel"] == "linear" else f" --gamma {record['gamma']!r}"
-    scale = f" --scale {record['standardize']}" if record["standardize"] else ""
-    kernel = f"--kernel {record['kernel']}{gamma} --components {record['n_components']}"
-    return f"mercer fit {data} -o model.mercer {kernel}{scale}"
+        method = ["--method", "select"]
+        known = {None: [data, *method], True: [data], False: ["NEW", "--train", data, *method]}
+        return ["mercer", "outliers", *known[contaminated]]
+    gamma = [] if record["kernel"] == "linear" else ["--gamma", repr(record["gamma"])]
+    scale = ["--scale", str(record["standardize"])] if record["standardize"] else []
+    kernel = ["--kernel", record["kernel"], *gamma, "--components", str(record["n_components"])]
+    return ["mercer", "fit", data, "-o", "model.mercer", *kernel, *scale]

@@ -42,8 +42,14 @@ class Reading:
 
     @property
     def named(self) -> tuple[str, ...] | None:
-        """The columns that are used."""
-        return None if self.columns is None else split_names(self.columns)
+        """The columns that are used; an error if one is named twice, since a model finds columns by their names."""
+        if self.columns is None:
+            return None
+        names = split_names(self.columns)
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice:
+            raise ValueError(f"--columns names '{twice[0]}' twice; name every column once.")
+        return names
 
 
 @dataclass

@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from mercer.io.readers import file_of, holds_rows
+from mercer.io.whole_file import check_folder_of
 
 Name = str | Path | None
 
@@ -24,19 +25,24 @@ def check_apart(inputs: Iterable[Name], **results: Name) -> None:
             raise ValueError(f"{option} {path} is the same file as that of {other}. Give one of them another name.")
 
 
-def check_place(path: Path, what: str) -> None:
-    """Fail if there is no folder for a file, or a folder in its place; `what` the file is for."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} does not exist; create it first.")
+def check_place(path: Path, what: str, *, replaces: bool = False) -> None:
+    """Fail if there is no folder to write a file in, or a folder in its place; `what` the file is for."""
+    check_folder_of(path, replaces=replaces)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file for the {what}.")
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Fail if there is something else in the place of a folder; one that is not there yet is made later."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{option} {path} is a file; give the name of a folder.")
 
 
 def check_model(out: Path | None, option: str) -> None:
     """Fail if a model cannot be saved under this name, or if the name is one of a file with rows."""
     if out is None:
         return
-    check_place(out, "model")
+    check_place(out, "model", replaces=True)
     if holds_rows(out):
         plain = out.with_suffix("") if out.suffix.lower() == ".gz" else out
         raise ValueError(

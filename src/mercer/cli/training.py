@@ -28,9 +28,14 @@ class Trainer:
     summary: ColumnSummary = field(default_factory=ColumnSummary)
     _prepared: PreparedModel | None = None
 
-    def at_once(self, estimator: Any, sample: int | None = None, seed: int = 0) -> Any:
-        """Fit to all rows, or to a random sample of them, held in memory."""
-        return self._fit(estimator, self.source.read(sample, seed))
+    def at_once(self, estimator: Any) -> Any:
+        """Fit to all rows, held in memory."""
+        return self._fit(estimator, self.source.read())
+
+    def by_sample(self, few: Any, many: Callable[[], Any], limit: int, sample: int, seed: int) -> Any:
+        """Fit to a random sample of so many rows, or to all if there are fewer: `many()` to more than `limit` rows."""
+        table = self.source.read(sample, seed)
+        return self._fit(many() if len(table) > limit else few, table)
 
     def by_chunks(self, estimator: Any) -> Any:
         """Fit chunk by chunk a method that has `partial_fit`."""

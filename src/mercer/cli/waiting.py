@@ -23,7 +23,7 @@ def watch(verbose: bool = False, out: str | None = None) -> Iterator[tuple[Obser
 
     No progress is shown if rows are written to the terminal (`out` is -).
     """
-    busy = out == "-" and sys.stdout.isatty()
+    busy = out == "-" and sys.stdout is not None and sys.stdout.isatty()
     if console.err.is_terminal and not busy:
         with Display(0.0 if verbose else DELAY) as display:
             COMPILATION.add(display)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mercer.cli import console
+from mercer.cli import console, targets
 
 Address = Annotated[
     str | None,
@@ -67,6 +67,9 @@ def watch(
         raise ValueError("--learn, --alpha and --adapt belong to a model that is learned; a saved --model has its own.")
     if alpha is not None and not 0.0 < alpha < 1.0:
         raise ValueError(f"--alpha is {alpha:g}; it is a share of rows, and must lie between 0 and 1.")
+    targets.check_apart([address, model], alarms=alarms)
+    if state is not None:
+        targets.check_folder(state, "--state")
     source = source_of(address, follow=follow, demo=demo)
     settings = Settings(
         title=title or source.name, alpha=0.01 if alpha is None else alpha, learn=LEARN if learn is None else learn,

@@ -14,6 +14,20 @@ _PHRASES = (
     (r", or pass trim=[\d.]*\d", ""),
     (r"; pass contaminated=True or False where", "; use --contaminated or --clean where"),
     (r"; return_residual=True gives the values", ""),
+    (
+        r"^The model of appearance needs \w+, which \w+ has not; IncrementalKernelPCA and LandmarkKernelPCA have it",
+        "A tracker needs a --method that learns row by row: incremental-kernel-pca or landmark-kernel-pca",
+    ),
+    (r" Choose a smaller window or fewer parts; channels come last", " Give a smaller --window, or --split 1"),
+    (r"^contaminated is only for", "--contaminated and --clean are only for"),
+    (r"^alpha, arl0 and false_alarms_per all set", "--alpha, --set arl0 and --false-alarms-per all set"),
+    (
+        r"^false_alarms_per needs the times of the training rows: pass a data frame with a DatetimeIndex, or alpha,",
+        "--false-alarms-per needs the times of the rows: name their column with --time, or give --alpha,",
+    ),
+    (r"^false_alarms_per needs (a period .*), such as \('1D', 1\)", r"--false-alarms-per needs \1, such as 1D,1"),
+    (r"^persist is a number of rows k, or \(k, m\) with 1 <= k <= m", "--persist is K, or K,M with 1 <= K <= M"),
+    (r": drop these columns\.", ": leave these columns out with --exclude."),
     (r"another `preimage` method", "another --set preimage=NAME"),
     (r"Pass numbers for gamma and", "Give numbers to --gamma and"),
     (r"Pass kernel\(X, X\), or pass the data with", "Give that matrix, or the rows with"),
@@ -34,14 +48,23 @@ _WITHOUT_SET = ((r" Raise max_iter or tol\.", ""),)
 # The values that scikit-learn allows for a parameter.
 _VALUES = (
     (r", an instance of '[\w.]*\.Kernel' or a callable", ""),
+    (r", an instance of '[\w.]*\.RandomState'", ""),
+    (r" or an instance of 'tuple'", ", or two of them such as 2,3"),
     (r"\ban int\b", "a whole number"),
     (r"\ba float\b", "a number"),
     (r"\bin the range \[([-\d.]+), inf\)", r"of at least \1"),
     (r"\bin the range \(([-\d.]+), inf\)", r"above \1"),
     (r"\bin the range \(([-\d.]+), ([-\d.]+)\)", r"between \1 and \2"),
+    (r"\bin the range \[([-\d.]+), ([-\d.]+)\]", r"from \1 to \2"),
+    (r"\bin the range \(([-\d.]+), ([-\d.]+)\]", r"above \1 and at most \2"),
+    (r"\bin the range \[([-\d.]+), ([-\d.]+)\)", r"of at least \1 and below \2"),
     (r" or None\.", "."),  # an option that is left out
     (r"\bNone\b", "none"),
 )
+
+
+class OptionError(ValueError):
+    """A value of an option is wrong; the text is in terms of the command already."""
 
 
 def in_options(text: str, commands: Any, name: str | None) -> str:
@@ -68,7 +91,7 @@ class _Terms:
         scaling = _WITH_SCALE if "scale" in self._options else _WITHOUT_SCALE
         text = re.sub(r"^The '(\w+)' parameter of \w+ must be (.*)", self._allowed, text)
         text = _replaced(text, (*_PHRASES, *scaling, *(() if self._sets else _WITHOUT_SET)))
-        text = re.sub(r"(?<!--set )\b([a-z]\w*)=('[^']*'|[\w.+-]*\w)", self._given, text)
+        text = re.sub(r"(?<!--set )\b([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.+-]*\w)", self._given, text)
         return re.sub(rf"(?<!--set )\b({'|'.join(_NEVER_WORDS)})\b(?=\W)", self._named, text)
 
     def _allowed(self, found: re.Match[str]) -> str:
@@ -77,7 +100,7 @@ class _Terms:
 
     def _given(self, found: re.Match[str]) -> str:
         """Return name=value as it is given: --name value, or --set name=value."""
-        option, value = self._named(found), found[2].strip("'")
+        option, value = self._named(found), re.sub("[()' ]", "", found[2])
         if option == found[1]:
             return found[0]
         return f"{option}={value}" if option.startswith("--set ") else f"{option} {value}"

@@ -114,7 +114,7 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
         arrow.ParseOptions(delimiter=dialect.delimiter),
         arrow.ConvertOptions(
             column_types={**kinds, **dict.fromkeys(texts, pa.string())},
-            include_columns=[*numbers, *texts],
+            include_columns=list(dict.fromkeys([*numbers, *texts])),  # a column may be wanted twice
             null_values=sorted(MISSING) if plan.fills else [],  # else an empty cell is an error to report
             decimal_point=dialect.decimal,
         ),

@@ -16,6 +16,7 @@ from mercer.io.table import Table
 from mercer.io.text import open_text
 
 Row = list[Any] | dict[str, Any]
+_ONE_PER_LINE = "is one JSON value over all rows; write JSON lines: one object per line, without brackets around them."
 
 
 def json_file(path: Path, rows: int, selection: Selection) -> Iterator[Table]:
@@ -78,15 +79,20 @@ def _table(piece: list[tuple[int, Row]], where: str, fields: list[Any], pick: Pi
 
 def _parse(line: str, number: int, where: str) -> Row:
     """Return the list or the object of a line, or say that it holds neither."""
+    if number == 1 and line.strip() in ("[", "{"):
+        raise DataFileError(f"{where} {_ONE_PER_LINE}")
     try:
         row = json.loads(line, object_pairs_hook=lambda pairs: _object(pairs, where if number == 1 else None))
     except json.JSONDecodeError as error:
-        raise DataFileError(f"{where}, line {number} is not JSON ({error}). Correct or delete the line.") from error
+        problem = f"{error.msg} at letter {error.pos + 1}"
+        raise DataFileError(f"{where}, line {number} is not JSON ({problem}). Correct or delete the line.") from error
     except (ValueError, RecursionError) as error:  # Python reads no whole numbers of thousands of digits
         what = "is nested too deeply" if isinstance(error, RecursionError) else "holds a number of too many digits"
         raise DataFileError(f"{where}, line {number} {what}. Correct or delete the line.") from error
     if not row or not isinstance(row, list | dict):
         raise DataFileError(f"{where}, line {number} is {line.strip()[:40]}; a list or an object of numbers is needed.")
+    if number == 1 and isinstance(row, list) and isinstance(row[0], dict):
+        raise DataFileError(f"{where} {_ONE_PER_LINE}")
     return row
 
 

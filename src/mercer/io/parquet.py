@@ -76,7 +76,8 @@ def _numbers(column: Any, name: str, where: str, strict: bool) -> npt.NDArray[An
     """Return the numbers of one column, or say why it has none."""
     import pyarrow as pa
 
-    if not _is_number(column.type):
+    empty = pa.types.is_null(column.type)  # how pandas writes a column without any value
+    if not (empty or _is_number(column.type)):
         raise DataFileError(
             f"{where}, column {name!r} holds values of type {column.type}; numbers are needed. Convert it, or leave "
             "the column out."

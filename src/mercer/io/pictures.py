@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer.errors import DataFileError, MissingExtraError
+from mercer.io.whole_file import check_folder_of
 from mercer.io.writers import complete_or_nothing
 
 Pixels = npt.NDArray[Any]
@@ -64,9 +65,7 @@ def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
 
 def check_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
     """Check whether an image with channels and values like these can be written, before a long computation."""
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"The folder {folder} does not exist; create it first.")
+    check_folder_of(path)
     _encoded(path, pixels[:1, :1])
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO
 
+from mercer.errors import DataFileError
 from mercer.io import npy, parquet
 from mercer.io.delimited import line_chunks
 from mercer.io.jsonlines import json_lines
@@ -21,6 +22,8 @@ _NAME_IN_BRACKETS = re.compile(r"\[[^\[\],;|\t]*\]\s*([,;|\t]|$)")
 
 def standard_input(where: str, rows: int, selection: Selection) -> Iterator[Table]:
     """Stream .npy, JSON lines or separated text, also compressed by gzip; Parquet is read into memory first."""
+    if sys.stdin is None:  # as where a program starts a command without one
+        raise DataFileError(f"{where} is closed; a file or a pipe with rows is needed there.")
     stream: IO[bytes] = sys.stdin.buffer
     start = stream.read(len(npy.MAGIC))
     if start.startswith(GZIP):

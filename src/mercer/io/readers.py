@@ -20,6 +20,7 @@ from mercer.io.parquet import parquet_chunks
 from mercer.io.pipe import standard_input
 from mercer.io.selection import Selection, settled
 from mercer.io.table import Table, joined
+from mercer.io.text import GZIP
 
 __all__ = ["SUFFIXES", "DataFileError", "Selection", "Table", "chunks", "drawn", "read"]
 
@@ -129,11 +130,25 @@ def _open(where: str, rows: int, selection: Selection) -> Iterator[Table]:
             f"{where} has the suffix {path.suffix!r}, which is not known. "
             f"{advice} one of {', '.join(SUFFIXES)}, a text with .gz after it, or - for standard input."
         )
+    if path.exists() and not path.is_file():  # files are read twice, which a pipe does not allow
+        raise DataFileError(f"{path} is a pipe or a device; give it as standard input: - < {path}")
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist; a file with data is needed. Check the path.")
     if key is not None:
         return npy.tables(npy.archived_rows(path, key, rows), where, selection)
+    if path.suffix.lower() in _TEXTS:
+        _check_is_text(path)
     return SUFFIXES[kind](path, rows, selection)
+
+
+def _check_is_text(path: Path) -> None:
+    """Fail if a file holds something else than the text that its name promises, judged by its first bytes."""
+    with path.open("rb") as stream:
+        start = stream.read(4)
+    if start.startswith(GZIP):
+        raise DataFileError(f"{path} is compressed by gzip; let its name end in .gz: {path.name}.gz")
+    if start in _NO_TEXTS:
+        raise DataFileError(f"{path} is {_NO_TEXTS[start]}, not a text. Save the table as .csv.")
 
 
 def file_of(where: str) -> Path:
@@ -163,6 +178,7 @@ def _shown(where: str) -> str:
     return "Standard input" if where == "-" else where
 
 
+_NO_TEXTS = {b"PK\x03\x04": "a spreadsheet or a zip archive", b"\xd0\xcf\x11\xe0": "a spreadsheet of Excel"}
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 

@@ -9,6 +9,20 @@ from typing import BinaryIO
 STALE_SECONDS = 3600.0
 
 
+def check_folder_of(path: str | os.PathLike[str], *, replaces: bool = True) -> None:
+    """Fail if there is no folder for a file, or no permission to write there, before a long computation.
+
+    A pipe, or with `replaces=False` any file that is there already, is written to as it is.
+    """
+    folder = os.path.dirname(os.fspath(path)) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"The folder {folder} does not exist; create it first.")
+    target = os.path.realpath(path)
+    is_new = not os.path.exists(target) or (replaces and os.path.isfile(target))
+    if is_new and not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
+        raise PermissionError(f"The folder {folder} cannot be written to: permission denied. Give another folder.")
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces the file at `path` once everything is written, or is removed on failure.

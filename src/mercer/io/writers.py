@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy_format
 
 from mercer.errors import DataFileError, MissingExtraError
-from mercer.io.whole_file import whole_file
+from mercer.io.whole_file import check_folder_of, whole_file
 
 Values = npt.NDArray[Any]  # (n, d), one chunk
 Names = Sequence[str] | None
@@ -46,6 +46,8 @@ def write(target: str | PathLike[str], chunks: Iterable[Values | Labelled], name
     where = fspath(target)
     labelled = (chunk if isinstance(chunk, Labelled) else Labelled((), chunk) for chunk in chunks)
     if where == "-":
+        if sys.stdout is None:  # as where a program starts a command without one
+            raise DataFileError("Standard output is closed; name a file with --out.")
         return _text(sys.stdout.buffer, labelled, names)
     path = check_target(where)
     with complete_or_nothing(path) as stream:
@@ -60,8 +62,7 @@ def check_target(where: str) -> Path:
             f"{where} has the suffix {path.suffix!r}, which cannot be written. "
             f"Use one of {', '.join(SUFFIXES)}, or - for standard output."
         )
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} does not exist; create it first.")
+    check_folder_of(path)
     return path
 
 

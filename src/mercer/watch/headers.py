@@ -78,9 +78,8 @@ def are_names_again(cells: Sequence[str], separator: str, width: int, is_known: 
 
 
 def names_in(cells: Sequence[str]) -> list[str]:
-    """Return the names of columns from a line; equal ones are made distinct as in the other commands."""
-    names = [cell.strip()[:NAME] or f"column{i}" for i, cell in enumerate(cells)]
-    return list(distinct(names[: MAX_COLUMNS + 1]))
+    """Return the names of columns from a line, of all its cells; equal ones are made distinct as in other commands."""
+    return list(distinct([cell.strip()[:NAME] or f"column{i}" for i, cell in enumerate(cells)]))
 
 
 def made_names(kinds: Sequence[Kind], columns: Collection[str] | None, time: str | None) -> list[str]:
@@ -92,7 +91,7 @@ def made_names(kinds: Sequence[Kind], columns: Collection[str] | None, time: str
     if columns is not None and len(kinds) == len(columns) + (dated is not None):
         names = list(columns)
         return names if dated is None or time is None else [*names[:dated], time, *names[dated:]]
-    names = [f"column{i}" for i in range(min(len(kinds), MAX_COLUMNS))]
-    if dated is not None and time is not None and dated < len(names):
+    names = [f"column{i}" for i in range(len(kinds))]
+    if dated is not None and time is not None:
         names[dated] = time
     return names

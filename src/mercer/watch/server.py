@@ -61,6 +61,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise OSError(f"Cannot listen at {host}, port {port}: {error}. Give another one with --port.") from error
+        reason = error.strerror or error
+        raise OSError(f"Cannot listen at {host}, port {port}: {reason}. Give others with --host or --port.") from error
     listening.listen(128)
     return listening

@@ -27,6 +27,8 @@ class FileSource(PlainSource):
     """Lines of a file."""
 
     def __init__(self, path: Path, follow: bool) -> None:
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder. Name the file in it.")
         if not follow and not path.is_file():
             raise FileNotFoundError(f"{path} is not a file. Give a file, - for standard input, or wait with --follow.")
         if path.is_file():

@@ -14,7 +14,8 @@ def check_text(name: str, start: bytes) -> None:
         raise ValueError(f"{name} is a text in UTF-16; only UTF-8 is read. Save it as UTF-8.")
     if b"\0" in start:
         raise ValueError(
-            f"{name} holds zero bytes, so it is no text in UTF-8 (perhaps one in UTF-16). Save it as UTF-8."
+            f"{name} holds zero bytes, so it is no text in UTF-8 (perhaps one in UTF-16, or no text at all). "
+            "Save it as CSV or JSON lines in UTF-8."
         )
 
 

@@ -19,6 +19,8 @@ class StandardInput(PlainSource):
     name = "standard input"
 
     def __init__(self, descriptor: int | None = None) -> None:
+        if descriptor is None and sys.stdin is None:
+            raise ValueError("Standard input is closed; a pipe with rows is needed there.")
         self._descriptor = descriptor
 
     def batches(self, position: Position | None, stop: threading.Event) -> Iterator[Batch]:
