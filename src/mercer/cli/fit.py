@@ -35,7 +35,7 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method."),
     ] = None,
     scale: Scale = options.Scale.none,
-    rows: Annotated[int | None, typer.Option(min=1, help="Fit on this number of rows, drawn at random.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Fit on this number of rows, drawn at random.")] = None,
     seed: Annotated[
         int, typer.Option(help="Seed for drawing rows and for what the method draws, such as landmarks.")
     ] = 0,

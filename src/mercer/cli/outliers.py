@@ -74,7 +74,7 @@ def outliers(
     times: options.Times = None,
     missing: options.MissingCells = None,
     rows: Annotated[
-        int | None, typer.Option(min=1, help="Learn from this number of rows, drawn at random; all rows are scored.")
+        int | None, typer.Option(help="Learn from this number of rows, drawn at random; all rows are scored.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed for the folds and for drawing rows.")] = 0,
     verbose: options.Verbose = False,

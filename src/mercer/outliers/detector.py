@@ -219,7 +219,7 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         NoAlarmWarning
             If no row can raise an alarm, however far away it is.
         SerialRowsWarning
-            If the scores of neighbouring rows are clearly more alike than those of rows 5 to 20 apart let expect, as in
+            If the scores of neighbouring rows are clearly more alike than those of rows 5 to 20 apart suggest, as in
             a time series: alarms on further rows of the series will be more frequent than `alpha`. A table that is
             sorted by class hardly ever raises it, unless many classes have fewer than 20 rows. There is no such warning
             with calibration="blocked" or with `contamination`.
