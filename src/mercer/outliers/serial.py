@@ -8,8 +8,8 @@ through distant lags, in units of the spread that is left as well,
 
     r = (rho_1 - c) / (1 - c),    c = the value at lag 1, at least 0, of the least-squares line of rho_5, ..., rho_20,
 
-is that of a time series, whose rho_k fall faster at first: its neighbours are more alike than distant rows
-suggest. The warning needs r >= .2, a size that matters, and r above 2.58 standard errors, which fewer than 1 % of tables
+is that of a time series, whose rho_k fall faster at first: its neighbours are more alike than distant rows suggest.
+The warning needs r >= .2, a size that matters, and r above 2.58 standard errors, which fewer than 1 % of tables
 without an order reach. Classes or groups of fewer than 20 rows look like a time series, too.
 """
 
