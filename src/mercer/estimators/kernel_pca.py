@@ -113,10 +113,10 @@ class KernelPCA(KernelDecomposition):
         Number of threads. None and -1: as many as BLAS uses; -2: one fewer, and so on.
     precision : {"auto", "float64", "mixed"}, default="auto"
         Precision of kernel values. "mixed" computes them in float32 and sums in float64: this is twice as fast, and
-        eigenvalues are wrong by at most 1e-6 of the largest (usually 1e-7). Before the fit, this is tested on some
-        rows: where float32 cannot keep it, as for a very wide Gaussian kernel, kernel values are float64 nevertheless.
-        "auto" is "mixed" if `tol` is at least 1e-6 or the rows are float32, else "float64". The precision used is
-        `precision_`.
+        eigenvalues are wrong by at most 1e-6 of the largest (usually 1e-7; up to 3e-6 were seen where rows form
+        hundreds of groups of equal rows). Before the fit, this is tested on some rows: where float32 cannot keep it, as
+        for a very wide Gaussian kernel, kernel values are float64 nevertheless. "auto" is "mixed" if `tol` is at least
+        1e-6 or the rows are float32, else "float64". The precision used is `precision_`.
     preimage : {"ridge", "auto", "exact", "mika", "kwok", "gradient"}, default="ridge"
         How `inverse_transform` finds rows. "ridge" is ridge regression from scores to rows as in scikit-learn (any
         kernel); it needs fit_inverse_transform=True. "exact" inverts the feature map (linear and wavelet kernels).
