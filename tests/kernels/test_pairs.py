@@ -3,19 +3,45 @@
 import numpy as np
 import pytest
 
-from mercer.kernels.pairs import add_both_products
+from mercer.kernels import four_rows
+from mercer.kernels.pairs import add_both_products, add_both_products_short
+
+_SHAPES = [(1, 1), (3, 5), (4, 8), (7, 2), (16, 16), (64, 65), (130, 33)]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (4, 8), (7, 2), (64, 65), (130, 33)])
-@pytest.mark.parametrize("vectors", [1, 2, 16])
-def test_both_products_are_added(dtype, shape, vectors):
+@pytest.mark.parametrize(("of_tile", "dtype"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8")])
+@pytest.mark.parametrize("shape", _SHAPES)
+@pytest.mark.parametrize("vectors", [0, 1, 2, 3, 16])
+def test_both_products_are_added(of_tile, dtype, shape, vectors):
     rng = np.random.default_rng(sum(shape) + vectors)
-    tile = rng.standard_normal(shape).astype(dtype)
+    tile = rng.standard_normal(shape).astype(of_tile)
     at_rows = rng.standard_normal((vectors, shape[0])).astype(dtype)
     at_columns = rng.standard_normal((vectors, shape[1])).astype(dtype)
     rows, columns = np.ones(at_rows.shape), np.full_like(at_columns, 2)
     add_both_products(tile, at_rows, at_columns, rows, columns)
-    tolerance = 1e-12 if dtype == np.float64 else 1e-4
+    tolerance = 1e-12 if dtype == "f8" else 1e-4
     np.testing.assert_allclose(rows, 1 + at_columns @ tile.T, rtol=0, atol=tolerance)
     np.testing.assert_allclose(columns, 2 + at_rows @ tile, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+def test_sums_within_a_tile_may_be_shorter_than_those_beyond_it(shape):
+    rng = np.random.default_rng(sum(shape))
+    tile, at_rows, at_columns = (rng.standard_normal(s).astype("f4") for s in (shape, (3, shape[0]), (3, shape[1])))
+    rows, columns, sums = np.ones(at_rows.shape), np.full(at_columns.shape, 1e9), np.full_like(at_columns, 7.0)
+    add_both_products_short(tile, at_rows, at_columns, rows, columns, sums)
+    np.testing.assert_allclose(rows, 1 + at_columns @ tile.T, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(columns - 1e9, at_rows @ tile, rtol=0, atol=1e-4)  # float32 would lose all of it
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_four_rows_in_python_are_those_in_instructions(count):
+    """NUMBA_DISABLE_JIT takes the functions in Python, which have to add and return the same."""
+    rng = np.random.default_rng(count)
+    tile, at_rows, at_columns = (rng.standard_normal(shape) for shape in ((4, 16), (count, 4), (count, 16)))
+    rows, columns = np.zeros((count, 4)), np.zeros((count, 16))
+    add_both_products(tile, at_rows, at_columns, rows, columns)
+    again = np.zeros((count, 16))
+    sums = four_rows.in_python(count)(tile, at_rows, at_columns, again, 0, 0, 16)
+    np.testing.assert_allclose(np.reshape(sums, (count, 4)), rows, atol=1e-13)
+    np.testing.assert_allclose(again, columns, atol=1e-13)

@@ -1,12 +1,11 @@
-"""How functions are compiled, and hints for the compiler and the processor: vector width, data needed soon."""
+"""How functions are compiled, and a hint for the compiler: the width of vectors."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
-from llvmlite import ir
 from numba import config, njit, types
-from numba.core import cgutils, event
+from numba.core import event
 from numba.extending import intrinsic
 
 from mercer.events import COMPILATION, Channel
@@ -68,7 +67,7 @@ event.register("numba:compile", _Told())  # numba holds its compiler lock meanwh
 
 
 def _hint(function: Callable[..., Any]) -> Any:
-    """Return a hint for compiled code; where NUMBA_DISABLE_JIT lets Python run that code, hints do nothing."""
+    """Return a hint for compiled code; where NUMBA_DISABLE_JIT lets Python run that code, it does nothing."""
     return _nothing if config.DISABLE_JIT else intrinsic(function)
 
 
@@ -86,21 +85,3 @@ def prefer_wide_vectors(typingctx: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), codegen
-
-
-@_hint
-def prefetch(typingctx: Any, array: Any, row: Any, column: Any) -> Any:
-    """Ask the processor to load array[row, column] into its cache; this is only a hint, so any address is harmless."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type = signature.args[0]
-        view = context.make_array(array_type)(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, array_type, view, args[1:], wraparound=False)
-        byte_pointer = builder.bitcast(pointer, ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        function_type = ir.FunctionType(ir.VoidType(), [byte_pointer.type, number, number, number])
-        hint = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
-        builder.call(hint, [byte_pointer, number(0), number(2), number(1)])  # for reading, into the second level
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.intp), codegen

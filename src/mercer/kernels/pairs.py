@@ -1,51 +1,15 @@
 """Products with a symmetric tile that is read once: T v for its rows and T^T v for its columns.
 
-BLAS would pack the tile twice, which for a few vectors takes longer than the arithmetic. Eight rows at a time stay in
-the first-level cache while they are multiplied by all vectors. Serial, without the interpreter lock: threads run over
-tiles.
+BLAS would pack the tile twice, which for a few vectors takes longer than the arithmetic. Four rows at a time stay in
+the first-level cache while they are multiplied by all vectors, two at a time. Serial, without the interpreter lock:
+threads run over tiles.
 """
 
 from mercer.arrays import Array
-from mercer.kernels.compiled import compiled, prefer_wide_vectors, prefetch
+from mercer.kernels.compiled import compiled, prefer_wide_vectors
+from mercer.kernels.four_rows import ROWS, VECTOR_BYTES, with_one_vector, with_two_vectors
 
 _FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
-_LINE = 64  # bytes of a cache line
-
-
-@compiled(inner=True, fastmath=_FAST)
-def _eight_rows(tile: Array, i: int, for_columns: Array, for_rows: Array, rows: Array, columns: Array) -> None:
-    """Add the products of rows i to i + 7 of the tile."""
-    prefer_wide_vectors()
-    t0, t1, t2, t3 = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-    t4, t5, t6, t7 = tile[i + 4], tile[i + 5], tile[i + 6], tile[i + 7]
-    for k in range(for_rows.shape[0]):
-        v, column, w = for_rows[k], columns[k], for_columns[k, i : i + 8]
-        if k < 8 and i + 8 + k < tile.shape[0]:  # the next eight rows are loaded from memory while these are used
-            for j in range(0, tile.shape[1], _LINE // tile.itemsize):
-                prefetch(tile, i + 8 + k, j)
-        w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = w0 - w0
-        for j in range(tile.shape[1]):
-            x = v[j]
-            s0 += t0[j] * x
-            s1 += t1[j] * x
-            s2 += t2[j] * x
-            s3 += t3[j] * x
-            s4 += t4[j] * x
-            s5 += t5[j] * x
-            s6 += t6[j] * x
-            s7 += t7[j] * x
-            upper = w0 * t0[j] + w1 * t1[j] + w2 * t2[j] + w3 * t3[j]
-            column[j] += upper + w4 * t4[j] + w5 * t5[j] + w6 * t6[j] + w7 * t7[j]
-        target = rows[k, i : i + 8]
-        target[0] += s0
-        target[1] += s1
-        target[2] += s2
-        target[3] += s3
-        target[4] += s4
-        target[5] += s5
-        target[6] += s6
-        target[7] += s7
 
 
 @compiled(fastmath=_FAST)
@@ -57,14 +21,43 @@ def add_both_products(
     columns: Array,  # (b, q), gets T^T v added
 ) -> None:
     """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
-    whole = tile.shape[0] - tile.shape[0] % 8
-    for i in range(0, whole, 8):
-        _eight_rows(tile, i, for_columns, for_rows, rows, columns)
-    for i in range(whole, tile.shape[0]):
-        for k in range(for_rows.shape[0]):
-            v, column, w = for_rows[k], columns[k], for_columns[k, i]
+    prefer_wide_vectors()
+    (p, q), b = tile.shape, len(for_rows)
+    whole, stop = p - p % ROWS, q - q % (VECTOR_BYTES // columns.itemsize)
+    for i in range(0, whole, ROWS):
+        for k in range(0, b - 1, 2):
+            sums = with_two_vectors(tile, for_columns, for_rows, columns, i, k, stop)
+            for a in range(ROWS):
+                rows[k, i + a] += sums[a]
+                rows[k + 1, i + a] += sums[ROWS + a]
+        if b % 2:
+            last = with_one_vector(tile, for_columns, for_rows, columns, i, b - 1, stop)
+            for a in range(ROWS):
+                rows[b - 1, i + a] += last[a]
+    for i in range(p):
+        first = stop if i < whole else 0
+        for k in range(b if first < q else 0):
+            w = for_columns[k, i]
             s = w - w
-            for j in range(tile.shape[1]):
-                s += tile[i, j] * v[j]
-                column[j] += w * tile[i, j]
+            for j in range(first, q):
+                s += tile[i, j] * for_rows[k, j]
+                columns[k, j] += w * tile[i, j]
             rows[k, i] += s
+
+
+@compiled(fastmath=_FAST)
+def add_both_products_short(
+    tile: Array,  # (p, q), float32, as are the vectors
+    for_columns: Array,
+    for_rows: Array,
+    rows: Array,  # (b, p), float64
+    columns: Array,  # (b, q), float64
+    sums: Array,  # (b, q), float32, for the sums over the rows of the tile
+) -> None:
+    """Do the same with sums that are float32 within the tile and float64 beyond it."""
+    prefer_wide_vectors()
+    sums[:, :] = 0.0
+    add_both_products(tile, for_columns, for_rows, rows, sums)
+    for k in range(len(sums)):
+        for j in range(sums.shape[1]):
+            columns[k, j] += sums[k, j]

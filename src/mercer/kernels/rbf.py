@@ -41,7 +41,7 @@ _MIN32, _LOW32, _DOWN32 = np.float32(-110.0), np.float32(-87.0), np.float32(2.0*
 
 _LOWEST_EXPONENT = -200.0  # exponents below it, which may be too large in size for float32, are replaced by it
 
-_ROWS, _COLUMNS = 128, 256  # a scratch block of 256 KiB in float64, which stays in the second-level cache
+_COLUMNS, _SCRATCH_BYTES = 256, 2**18  # of a scratch block, which stays in the second-level cache
 _SQUARE, _MANY_FEATURES = 512, 192  # from here the symmetric product of BLAS saves more than its larger block costs
 
 
@@ -96,34 +96,37 @@ def _exp32(v: np.float32) -> np.float32:
 def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     """Write the Gaussians of inner products and half norms in float64."""
     prefer_wide_vectors()
+    width = dots.shape[1]
     for i in range(dots.shape[0]):
-        row, target = rows[i], out[i]
-        for j in range(dots.shape[1]):
+        row, target = rows[i], out[i, first : first + width]  # an index first + j would be checked at every step
+        for j in range(width):
             v = min(dots[i, j] - row - columns[j], 0.0)
-            target[first + j] = _exp64(v) if v > _LOW64 else 0.0
+            target[j] = _exp64(v) if v > _LOW64 else 0.0
 
 
 @compiled(fastmath=_FAST)
 def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     """Write the Gaussians of inner products and half norms in float32."""
     prefer_wide_vectors()
+    width = dots.shape[1]
     for i in range(dots.shape[0]):
-        row, target = rows[i], out[i]
-        for j in range(dots.shape[1]):
+        row, target = rows[i], out[i, first : first + width]  # an index first + j would be checked at every step
+        for j in range(width):
             v = min(dots[i, j] - row - columns[j], _ZERO32)
-            target[first + j] = _exp32(v) if v > _LOW32 else _ZERO32
+            target[j] = _exp32(v) if v > _LOW32 else _ZERO32
 
 
 @compiled(fastmath=_FAST)
 def _finish_short(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     """Write the Gaussians with exponents in float64 and values in float32."""
     prefer_wide_vectors()
+    width = dots.shape[1]
     for i in range(dots.shape[0]):
-        row, target = rows[i], out[i]
-        for j in range(dots.shape[1]):
+        row, target = rows[i], out[i, first : first + width]  # an index first + j would be checked at every step
+        for j in range(width):
             exponent = max(min(dots[i, j] - row - columns[j], 0.0), _LOWEST_EXPONENT)
             v = np.float32(exponent)
-            target[first + j] = _exp32(v) if v > _LOW32 else _ZERO32
+            target[j] = _exp32(v) if v > _LOW32 else _ZERO32
 
 
 def rbf_block(
@@ -139,7 +142,8 @@ def rbf_block(
     finish = _finish64 if out.dtype == np.float64 else short
     A, half_a, B, half_b = (part.astype(dtype, copy=False) for part in (A, half_a, B, half_b))
     symmetric = A.shape[1] >= _MANY_FEATURES and _is_same(A, B)
-    high, wide = (_SQUARE, _SQUARE) if symmetric else (_ROWS, _COLUMNS)
+    rows_of_scratch = _SCRATCH_BYTES // (_COLUMNS * dtype.itemsize)
+    high, wide = (_SQUARE, _SQUARE) if symmetric else (rows_of_scratch, _COLUMNS)
     scratch = np.empty(min(len(A), high) * min(len(B), wide), dtype)
     for j in range(0, len(B), wide):
         columns = B[j : j + wide].T

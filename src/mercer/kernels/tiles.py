@@ -355,15 +355,12 @@ def _add_both(
         rows += at_columns @ tile.T
         columns += at_rows @ tile
         return
-    from mercer.kernels.pairs import add_both_products  # compiled: loaded on first use
+    from mercer.kernels.pairs import add_both_products, add_both_products_short  # compiled: loaded on first use
 
     if at_rows.dtype == np.float64:
         add_both_products(tile, at_rows, at_columns, rows, columns)
     else:
-        short = spaces[columns.shape[1]]
-        short.fill(0.0)
-        add_both_products(tile, at_rows, at_columns, rows, short)
-        columns += short
+        add_both_products_short(tile, at_rows, at_columns, rows, columns, spaces[columns.shape[1]])
 
 
 def _aligned_copy(vectors: Array) -> Array:
