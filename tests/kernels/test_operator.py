@@ -235,3 +235,10 @@ def test_an_operator_around_a_mean_of_other_rows(given, threads, rng):
     assert_allclose(operator.columns(np.array([7, 599])), expected[:, [7, 599]], atol=1e-13)
     assert operator.distance(Y) == pytest.approx(np.linalg.norm(expected - Y @ Y.T), rel=1e-12)
     assert operator.frobenius == pytest.approx(np.linalg.norm(expected), rel=1e-12)
+
+
+def test_many_rows_are_centred_in_strips_with_the_same_bits_on_any_number_of_threads(rng):
+    X = rng.standard_normal((1030, 3))
+    one, two = (make(RBF(0.5), X, threads=threads).dense() for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    assert_allclose(one, by_definition(RBF(0.5)(X)), atol=1e-13)

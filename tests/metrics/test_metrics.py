@@ -435,3 +435,12 @@ def test_models_of_an_empirical_map_have_no_errors_of_the_kernel_matrix(rng):
             measure(model, X)
     with pytest.raises(ValueError, match="feature_map='whitened'"):
         metrics.total_explained_variation(exact, X, reference=model)
+
+
+def test_measures_of_inner_products_keep_their_digits_far_from_the_origin():
+    X = cloud(0, 60, 5) * [5.0, 3.0, 2.0, 1.0, 0.5]
+    near, far = (KernelPCA(2).fit(rows) for rows in (X, X + 1e8))
+    expected = metrics.kernel_reconstruction_error(near, X)
+    np.testing.assert_allclose(metrics.kernel_reconstruction_error(far, X + 1e8), expected, rtol=1e-6)
+    np.testing.assert_allclose(metrics.minimal_reconstruction_error(X + 1e8, Linear(), 2), expected, rtol=1e-6)
+    np.testing.assert_allclose(metrics.total_explained_variation(far, X + 1e8), 100.0, rtol=1e-6)

@@ -12,6 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer.arrays import Array, IntArray, check_kernel_values
+from mercer.kernels.tiles import row_slices, run_in_threads
+
+_STRIP_BYTES = 2**19  # of a whole matrix that is centred: they stay in the cache between the steps
+_ONE_THREAD_ROWS = 1000  # up to so many rows one thread centres a matrix as fast as several
 
 
 class KernelSource(Protocol):
@@ -119,6 +123,13 @@ class _CentredMatrix:
             block *= self._scale[I, None]
             block *= self._scale[J]
 
+    def _centre_all(self, K: Array) -> None:
+        """Turn the whole of K in float64 into K', in place."""
+        n = len(K)
+        threads = self.source.threads if n > _ONE_THREAD_ROWS else 1
+        strips = row_slices(n, 8 * n, _STRIP_BYTES)
+        run_in_threads(lambda _, rows: self._centre(K[rows], rows, slice(None)), strips, threads)
+
     def columns(self, indices: IntArray) -> Array:
         """Return K'[:, indices] in float64, (n, len(indices))."""
         columns = self.source.columns(indices).astype(np.float64)
@@ -128,7 +139,7 @@ class _CentredMatrix:
     def dense(self) -> Array:
         """Return K' as a float64 matrix, centred in place; for dense solvers and small problems."""
         K = self.source.dense().astype(np.float64, copy=False)
-        self._centre(K, slice(None), slice(None))
+        self._centre_all(K)
         return K
 
     def for_each_tile(self, work: Callable[[int, slice, slice, Array], None]) -> None:
@@ -262,5 +273,5 @@ class CentredOperator(_CentredMatrix):
         means = check_kernel_values(self._mean(K))
         if self._means is None:
             self._means = means
-        self._centre(K, slice(None), slice(None))
+        self._centre_all(K)
         return K

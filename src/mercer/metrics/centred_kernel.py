@@ -5,6 +5,7 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse, n_rows
 from mercer.engine.krylov import block_krylov
 from mercer.expansion.model import Expansion
+from mercer.kernels.around_point import AroundPoint
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.operator import KernelSource, OperatorAroundMean
@@ -29,6 +30,8 @@ def leading_pairs(operator: OperatorAroundMean, r: int) -> tuple[Array, Array]:
 
 def centred_by_rows(kernel: Kernel, X: Points, center: bool) -> OperatorAroundMean:
     """Return the kernel of the rows of X, centred by their own mean if `center` is true; kept if it fits."""
+    if center and kernel.inner_product and not is_sparse(X):
+        return _around(AroundPoint.mean(kernel, X), X, memory_budget())
     source, n = _source(kernel, X, memory_budget()), n_rows(X)
     means = source.product(np.full((n, 1), 1.0 / n))[:, 0] if center else np.zeros(n)
     return OperatorAroundMean(source, means, float(means.mean()))
@@ -36,10 +39,19 @@ def centred_by_rows(kernel: Kernel, X: Points, center: bool) -> OperatorAroundMe
 
 def centred_by_model(expansion: Expansion, X: Points, *, keep: bool = False) -> OperatorAroundMean:
     """Return the kernel of the rows of X, centred by the model's mean; `keep` keeps the tiles for further visits."""
-    source = _source(expansion.kernel, X, memory_budget() if keep else 0)
-    if expansion.nu is None:
+    kernel, nu, budget = expansion.kernel, expansion.nu, memory_budget() if keep else 0
+    if nu is not None and kernel.inner_product and not is_sparse(X) and not is_sparse(expansion.points):
+        return _around(AroundPoint(kernel, nu @ kernel.prepare(expansion.points, np.float64)), X, budget)
+    source = _source(kernel, X, budget)
+    if nu is None:
         return OperatorAroundMean(source, np.zeros(n_rows(X)), 0.0)
-    return OperatorAroundMean(source, expansion.combine(expansion.nu[None], X)[:, 0], expansion.mean_norm)
+    return OperatorAroundMean(source, expansion.combine(nu[None], X)[:, 0], expansion.mean_norm)
+
+
+def _around(kernel: AroundPoint, X: Points, budget: int) -> OperatorAroundMean:
+    """Return the inner products of rows less a mean: far from the origin they keep the digits that centring loses."""
+    source = SymmetricTiles(kernel, X, np.float64, budget, available_threads())
+    return OperatorAroundMean(source, np.zeros(n_rows(X)), 0.0)
 
 
 def _source(kernel: Kernel, X: Points, budget: int) -> KernelSource:
