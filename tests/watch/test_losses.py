@@ -125,6 +125,7 @@ def test_times_of_today_are_no_reason_to_warn(tmp_path):
         (gzip.compress(csv_text(ROWS).encode()), "compressed"),
         (csv_text(ROWS).encode("utf-16"), "UTF-16"),
         (csv_text(ROWS).encode("utf-16-le"), "UTF-8"),
+        (csv_text(ROWS).replace("\r\n", "\n").replace("\n", "\r").encode(), "carriage returns"),
     ],
 )
 def test_what_is_no_text_in_utf_8_is_refused_with_the_reason(tmp_path, data, reason):

@@ -17,6 +17,11 @@ def check_text(name: str, start: bytes) -> None:
             f"{name} holds zero bytes, so it is no text in UTF-8 (perhaps one in UTF-16, or no text at all). "
             "Save it as CSV or JSON lines in UTF-8."
         )
+    if b"\r" in start[:-1] and b"\n" not in start:
+        raise ValueError(
+            f"{name} ends its lines with carriage returns only, as files of old Macintosh computers do. Save it with "
+            "line feeds."
+        )
 
 
 class Lines:
