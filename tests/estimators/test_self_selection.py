@@ -69,6 +69,7 @@ def test_the_scale_of_the_rows_does_not_matter(scale):
     ("params", "rows", "error", "message"),
     [
         ({"kernel": "poly", "n_components": "select"}, X, ValueError, "mercer.select compares kernels"),
+        ({"kernel": "precomputed", "n_components": "select"}, X @ X.T, ValueError, "pass the rows themselves"),
         ({"kernel": "precomputed", "n_components": "select"}, X @ X.T, ValueError, "got kernel='precomputed'"),
         ({"kernel": lambda x, y: x @ y, "gamma": "select"}, X, ValueError, "'select' chooses the width"),
         (

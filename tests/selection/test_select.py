@@ -265,3 +265,34 @@ def test_the_linear_model_of_many_rows_is_exact(monkeypatch):
     monkeypatch.setattr("mercer.selection.select.MANY_ROWS", 89)
     found = mercer.select(X, candidates={"kernel": ["linear"]}, random_state=0)
     assert type(found.estimator) is mercer.KernelPCA
+
+
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [(np.nan, "SimpleImputer"), (np.inf, "np.isfinite"), ("x", "Every feature must be a number")],
+)
+def test_wrong_cells_are_refused_with_advice(cell, advice):
+    X = np.random.default_rng(0).standard_normal((30, 3)).astype(object)
+    X[4, 1] = cell
+    with pytest.raises(ValueError, match=advice):
+        mercer.select(X)
+
+
+def test_dates_beside_numbers_are_refused_with_advice():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.arange(30.0), "when": pandas.date_range("2024-01-01", periods=30)})
+    for refuse in (mercer.select, mercer.KernelPCA().fit):
+        with pytest.raises(TypeError, match="as where some are dates"):
+            refuse(frame)
+
+
+def test_a_purpose_that_is_no_text_is_refused_by_name():
+    with pytest.raises(ValueError, match="purpose must be one of"):
+        mercer.select(np.eye(30), ["outliers"])
+
+
+def test_candidates_may_be_columns_of_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    found = mercer.select(X, candidates={"gamma": pandas.Series([0.1, 1.0])}, random_state=0)
+    assert set(found.table.gamma.dropna()) == {0.1, 1.0}

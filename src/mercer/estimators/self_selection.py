@@ -7,6 +7,7 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse
 from mercer.criteria.candidates import COUNTS, WIDTHS, Grid
 from mercer.criteria.cell_choice import judge_by_cells
+from mercer.criteria.dominant_column import warn_of_one_column
 from mercer.criteria.judged import FEWEST_ROWS, SELECT
 from mercer.events import Channel
 from mercer.kernels.resolve import resolve_gamma
@@ -30,6 +31,7 @@ def selected(
         if not _is_select(n_components):
             return n_components, gamma
     rows = _checked(X, kernel)
+    warn_of_one_column(rows)
     number = isinstance(n_components, int | np.integer)
     counts = (int(n_components),) if number else COUNTS
     if kernel == "linear":
@@ -46,9 +48,12 @@ def selected(
 
 def _checked(X: Points, kernel: Any) -> Array:
     if not isinstance(kernel, str) or kernel not in ("rbf", "linear"):
+        advice = "mercer.select compares kernels."
+        if isinstance(kernel, str) and kernel == "precomputed":
+            advice = "It hides cells of rows, which a matrix of kernel values does not have: pass the rows themselves."
         raise ValueError(
             f"'select' chooses the width of kernel='rbf' and the number of components of 'rbf' and 'linear'; got "
-            f"kernel={kernel!r}. mercer.select compares kernels."
+            f"kernel={kernel!r}. {advice}"
         )
     if is_sparse(X):
         raise TypeError("'select' needs dense rows, because it hides single cells. Pass X.toarray() or numbers.")

@@ -1,12 +1,13 @@
 """Checks of what users pass in: those of scikit-learn, with advice added to its messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -50,6 +51,7 @@ __all__ = [
     "check_diagonal",
     "check_rows",
     "check_square",
+    "check_table",
     "component_count",
     "generator",
     "validated",
@@ -115,7 +117,7 @@ def check_rows(
     """
     X = _masked_as_nan(X)
     stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
-    try:
+    with advice():
         checked = validate_data(
             estimator,
             X,
@@ -126,14 +128,32 @@ def check_rows(
             ensure_min_samples=least,
             dtype="numeric",  # refuses digits in strings, which asking for floats would convert
         )
-    except (ValueError, TypeError) as error:
-        advice = next((text for sign, text in _ADVICE if sign in str(error)), None)
-        if advice is None or type(error) not in (ValueError, TypeError):
-            raise
-        raise type(error)(f"{error}\n{advice}") from None
     if checked.dtype not in (np.float64, np.float32):
         checked = checked.astype(np.float64)
     return _with_short_indices(_without_repeated_cells(checked)) if is_sparse(checked) else checked
+
+
+def check_table(X: Any) -> Array:
+    """Return dense rows in float64 for a function that is no estimator, or fail with the same advice."""
+    with advice():
+        return np.asarray(check_array(_masked_as_nan(X), dtype="numeric", input_name="X"), np.float64)
+
+
+@contextmanager
+def advice() -> Iterator[None]:
+    """Add to scikit-learn's message about wrong rows what can be done."""
+    try:
+        yield
+    except np.exceptions.DTypePromotionError:  # its own message lists the type of every column
+        raise TypeError(
+            "The columns cannot be made one table of numbers, as where some are dates and some are numbers. Every "
+            "feature must be a number: leave the others out, or turn them into numbers first."
+        ) from None
+    except (ValueError, TypeError) as error:
+        text = next((text for sign, text in _ADVICE if sign in str(error)), None)
+        if text is None or type(error) not in (ValueError, TypeError):
+            raise
+        raise type(error)(f"{error}\n{text}") from None
 
 
 def _masked_as_nan(X: Any) -> Any:

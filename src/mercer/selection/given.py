@@ -32,7 +32,8 @@ def grid_of(purpose: str, grid: Grid, given: Mapping[str, Sequence[Any]] | None)
 
 
 def _values(purpose: str, name: str, listed: Any, known: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    if isinstance(listed, str) or not isinstance(listed, Sequence | np.ndarray | set | range) or not len(listed):
+    listed = listed.tolist() if hasattr(listed, "tolist") else listed  # arrays and columns of data frames
+    if isinstance(listed, str) or not isinstance(listed, Sequence | set | range) or not len(listed):
         raise ValueError(f"candidates[{name!r}] must be a list with one value or more; got {listed!r}.")
     wrong = [value for value in listed if not _fits(name, value, known)]
     if wrong:

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_array
-
 from mercer.arrays import Array, is_sparse
+from mercer.criteria.dominant_column import warn_of_one_column
 from mercer.criteria.judged import FEWEST_ROWS, Judged, Watch
 from mercer.estimators.chosen import MANY_ROWS
-from mercer.estimators.validation import generator
+from mercer.estimators.validation import check_table, generator
 from mercer.events import Channel
 from mercer.progress import channel_to
 from mercer.selection.given import grid_of
@@ -41,7 +39,8 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at.
+        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at. For "reconstruction" and "denoising"
+        columns are taken as they are, and there is a warning if one of them has nearly all of the variance.
     purpose : {"reconstruction", "denoising", "features", "outliers"}, default="reconstruction"
         What the model is for. "reconstruction" and "denoising": rows are recovered from their scores, and noise that is
         independent from cell to cell is left out; both use the same criterion. "features": scores are the input of
@@ -129,11 +128,13 @@ def compared(
     seconds: float | None = None,
 ) -> Selection:
     """Return what `select` does, and tell the channel about each kernel."""
-    if purpose not in PURPOSES:
+    if not isinstance(purpose, str) or purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}; got {purpose!r}.")
     contaminated = _checked_contaminated(contaminated, purpose)
     grid, watch = grid_of(purpose, PURPOSES[purpose].grid, candidates), Watch(_checked_seconds(seconds))
     rows = _checked(X, purpose)
+    if purpose in ("reconstruction", "denoising"):
+        warn_of_one_column(rows)
     how = purpose_of(purpose, contaminated, rows.shape[1])
     judged: Judged = how.judge(rows, grid, generator(random_state), watch=watch, channel=channel)
     estimator = how.estimator(judged.candidate, len(rows) > MANY_ROWS)
@@ -166,7 +167,7 @@ def _checked_seconds(seconds: Any) -> float | None:
 def _checked(X: Any, purpose: str) -> Array:
     if is_sparse(X):
         raise TypeError("select needs dense rows, because it hides and changes single cells. Pass X.toarray().")
-    rows: Array = check_array(X, dtype=np.float64, input_name="X")
+    rows = check_table(X)
     if len(rows) < FEWEST_ROWS:
         raise ValueError(f"select needs at least {FEWEST_ROWS} rows to compare settings; got n_samples = {len(rows)}.")
     if purpose != "outliers" and rows.shape[1] < 2:
