@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from numba import config
+from numba.core.errors import TypingError
 
-from mercer.kernels import four_rows
-from mercer.kernels.pairs import add_both_products, add_both_products_short
+from mercer.kernels.pairs import add_both_products, add_both_products_short, in_python
 
 _SHAPES = [(1, 1), (3, 5), (4, 8), (7, 2), (16, 16), (64, 65), (130, 33)]
 
@@ -38,10 +39,33 @@ def test_sums_within_a_tile_may_be_shorter_than_those_beyond_it(shape):
 def test_four_rows_in_python_are_those_in_instructions(count):
     """NUMBA_DISABLE_JIT takes the functions in Python, which have to add and return the same."""
     rng = np.random.default_rng(count)
-    tile, at_rows, at_columns = (rng.standard_normal(shape) for shape in ((4, 16), (count, 4), (count, 16)))
-    rows, columns = np.zeros((count, 4)), np.zeros((count, 16))
+    tile, at_rows, at_columns = (rng.standard_normal(shape) for shape in ((8, 16), (3, 8), (3, 16)))
+    rows, columns, again = np.zeros((3, 8)), np.zeros((3, 16)), np.zeros((3, 16))
+    four, some = slice(4, 8), slice(1, 1 + count)
+    add_both_products(tile[four].copy(), at_rows[:, four].copy(), at_columns, rows[:, four], columns)
+    sums = in_python(count)(tile, at_rows, at_columns, again, 4, 1, 16)
+    np.testing.assert_allclose(np.reshape(sums, (count, 4)), rows[some, four], atol=1e-13)
+    np.testing.assert_allclose(again[some], columns[some], atol=1e-13)
+    assert not again[0].any()
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python takes arrays in any order")
+def test_arrays_in_another_order_and_mixed_precisions_are_refused():
+    tile, at_rows, at_columns = np.ones((8, 16)), np.ones((2, 8)), np.ones((2, 16))
+    rows, columns = np.zeros((2, 8)), np.zeros((2, 16))
+    with pytest.raises(TypingError, match="C order"):
+        add_both_products(np.asfortranarray(tile), at_rows, at_columns, rows, columns)
+    with pytest.raises(TypingError, match="one precision"):
+        add_both_products(tile, at_rows, at_columns.astype("f4"), rows, columns)
+    with pytest.raises(TypingError, match="more precision"):
+        add_both_products(tile, *(array.astype("f4") for array in (at_rows, at_columns, rows, columns)))
+
+
+def test_values_that_are_no_numbers_stay_so():
+    tile, at_rows, at_columns = np.ones((8, 17)), np.ones((2, 8)), np.ones((2, 17))
+    tile[2, 3], at_rows[1, 5] = np.nan, np.inf
+    rows, columns = np.zeros((2, 8)), np.zeros((2, 17))
     add_both_products(tile, at_rows, at_columns, rows, columns)
-    again = np.zeros((count, 16))
-    sums = four_rows.in_python(count)(tile, at_rows, at_columns, again, 0, 0, 16)
-    np.testing.assert_allclose(np.reshape(sums, (count, 4)), rows, atol=1e-13)
-    np.testing.assert_allclose(again, columns, atol=1e-13)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(rows, at_columns @ tile.T)
+        np.testing.assert_array_equal(columns, at_rows @ tile)

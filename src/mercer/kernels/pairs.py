@@ -3,46 +3,216 @@
 BLAS would pack the tile twice, which for a few vectors takes longer than the arithmetic. Four rows at a time stay in
 the first-level cache while they are multiplied by all vectors, two at a time. Serial, without the interpreter lock:
 threads run over tiles.
+
+The innermost loop is written in vector instructions. Of a loop in Python the compiler makes one long chain of sums for
+each column, each waiting for the one before, and no vector instructions at all where data are asked for in advance.
 """
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
 
 from mercer.arrays import Array
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
-from mercer.kernels.four_rows import ROWS, VECTOR_BYTES, with_one_vector, with_two_vectors
 
-_FAST = {"contract", "reassoc", "nnan", "ninf", "nsz"}
+_FAST = {"contract", "reassoc", "nsz"}
+_ROWS = 4
+_TILE, _FOR_COLUMNS, _FOR_ROWS, _COLUMNS = range(4)  # the arrays among the arguments of `_products`
+_INDEX, _BYTE = ir.IntType(32), ir.IntType(8).as_pointer()
+_ADD_TO_PRODUCT = ("contract",)  # a product and a sum may be one instruction
+
+
+def _vector_bytes() -> int:
+    """Return the size of the vector registers that numba uses, which NUMBA_CPU_FEATURES and others may limit."""
+    given = config.CPU_FEATURES
+    known = (get_host_cpu_features() if given is None else given).split(",")
+    return 64 if "+avx512f" in known else 32 if "+avx" in known else 16
+
+
+_VECTOR_BYTES = _vector_bytes()
+
+
+class _Vectors:
+    """Writes instructions for vectors of numbers of the precision of the sums; a tile may have less."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> None:
+        number = signature.return_type.dtype
+        self._context, self._builder, self._arrays, self._args = context, builder, signature.args, args
+        self.size = number.bitwidth // 8
+        self.lanes = _VECTOR_BYTES // self.size
+        self.scalar = context.get_value_type(number)
+        self.type = ir.VectorType(self.scalar, self.lanes)
+
+    def entry(self, which: int, row: Any, column: Any) -> Any:
+        """Return where an entry of an argument is."""
+        array = self._context.make_array(self._arrays[which])(self._context, self._builder, self._args[which])
+        index = [row, column]
+        return cgutils.get_item_pointer(
+            self._context, self._builder, self._arrays[which], array, index, wraparound=False
+        )
+
+    def constant(self, value: float) -> Any:
+        """Return a vector of equal numbers."""
+        return ir.Constant(self.type, [value] * self.lanes)
+
+    def repeated(self, entry: Any) -> Any:
+        """Return a vector of copies of the number that is there."""
+        undefined = ir.Constant(self.type, ir.Undefined)
+        first = self._builder.insert_element(undefined, self._builder.load(entry), _INDEX(0))
+        zeros = ir.Constant(ir.VectorType(_INDEX, self.lanes), [0] * self.lanes)
+        return self._builder.shuffle_vector(first, undefined, zeros)
+
+    def load(self, entry: Any, offset: Any) -> Any:
+        """Return the vector that begins so many numbers after an entry."""
+        return self._builder.load(self._address(entry, offset, self.type), align=self.size)
+
+    def load_short(self, entry: Any, offset: Any) -> Any:
+        """Return a vector of the tile's numbers, which may be float32 where the sums are float64."""
+        number = self._arrays[_TILE].dtype
+        given = ir.VectorType(self._context.get_value_type(number), self.lanes)
+        vector = self._builder.load(self._address(entry, offset, given), align=number.bitwidth // 8)
+        return vector if given == self.type else self._builder.fpext(vector, self.type)
+
+    def store(self, vector: Any, entry: Any, offset: Any) -> None:
+        """Write the vector that begins so many numbers after an entry."""
+        self._builder.store(vector, self._address(entry, offset, self.type), align=self.size)
+
+    def _address(self, entry: Any, offset: Any, kind: Any) -> Any:
+        return self._builder.bitcast(self._builder.gep(entry, [offset]), kind.as_pointer())
+
+    def plus_product(self, a: Any, b: Any, c: Any) -> Any:
+        """Return a + b c."""
+        return self._builder.fadd(a, self._builder.fmul(b, c, flags=_ADD_TO_PRODUCT), flags=_ADD_TO_PRODUCT)
+
+    def total(self, vector: Any) -> Any:
+        """Return the sum of the numbers of a vector, added in pairs."""
+        function = ir.FunctionType(self.scalar, [self.scalar, self.type])
+        name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.size}"
+        add = cgutils.get_or_insert_function(self._builder.module, function, name)
+        return self._builder.call(add, [self.scalar(-0.0), vector], fastmath=("reassoc",))
+
+    def ask_for(self, entry: Any, offset: Any) -> None:
+        """Ask the processor to bring a line into its second-level cache; any address is harmless."""
+        function = ir.FunctionType(ir.VoidType(), [_BYTE, _INDEX, _INDEX, _INDEX])
+        hint = cgutils.get_or_insert_function(self._builder.module, function, "llvm.prefetch.p0")
+        address = self._builder.bitcast(self._builder.gep(entry, [offset]), _BYTE)
+        self._builder.call(hint, [address, _INDEX(0), _INDEX(2), _INDEX(1)])
+
+
+def _instructions(builder: Any, vectors: _Vectors, count: int, i: Any, k: Any, stop: Any) -> list[Any]:
+    """Write the loop over the columns; return the sums of the rows, those for the first vector first."""
+    zero = ir.Constant(stop.type, 0)
+
+    def after(index: Any, more: int) -> Any:
+        return builder.add(index, ir.Constant(index.type, more))
+
+    rows = [vectors.entry(_TILE, after(i, a), zero) for a in range(_ROWS)]
+    factors = [
+        [vectors.repeated(vectors.entry(_FOR_COLUMNS, after(k, m), after(i, a))) for a in range(_ROWS)]
+        for m in range(count)
+    ]
+    at_columns = [vectors.entry(_FOR_ROWS, after(k, m), zero) for m in range(count)]
+    columns = [vectors.entry(_COLUMNS, after(k, m), zero) for m in range(count)]
+    if count == 1:
+        ahead = [vectors.entry(_TILE, after(i, _ROWS + a), zero) for a in range(_ROWS)]
+    else:  # the calls for other vectors ask for the other rows
+        turn = builder.udiv(k, ir.Constant(k.type, count))
+        ahead = [vectors.entry(_TILE, builder.add(after(i, _ROWS), turn), zero)]
+    sums = [[cgutils.alloca_once_value(builder, vectors.constant(0.0)) for _ in range(_ROWS)] for _ in range(count)]
+    with cgutils.for_range_slice(builder, zero, stop, ir.Constant(stop.type, vectors.lanes), stop.type) as (j, _):
+        for row in ahead:
+            vectors.ask_for(row, j)
+        given = [vectors.load(entry, j) for entry in at_columns]
+        found = [vectors.constant(0.0)] * count
+        for a, row in enumerate(rows):
+            values = vectors.load_short(row, j)
+            for m in range(count):
+                builder.store(vectors.plus_product(builder.load(sums[m][a]), values, given[m]), sums[m][a])
+                found[m] = vectors.plus_product(found[m], values, factors[m][a])
+        for entry, more in zip(columns, found, strict=True):
+            vectors.store(builder.fadd(vectors.load(entry, j), more, flags=_ADD_TO_PRODUCT), entry, j)
+    return [vectors.total(builder.load(of_row)) for part in sums for of_row in part]
+
+
+def in_python(count: int) -> Callable[..., tuple[float, ...]]:
+    """Return the function for so many vectors at once where NUMBA_DISABLE_JIT is set."""
+
+    def products(
+        tile: Array, for_columns: Array, for_rows: Array, columns: Array, i: int, k: int, stop: int
+    ) -> tuple[float, ...]:
+        four, some = tile[i : i + _ROWS, :stop], slice(k, k + count)
+        columns[some, :stop] += for_columns[some, i : i + _ROWS] @ four
+        return tuple((for_rows[some, :stop] @ four.T).ravel())
+
+    return products
+
+
+def _in_instructions(count: int) -> Any:
+    """Return the function for so many vectors at once, for compiled code."""
+
+    def products(
+        typingctx: Any, tile: Any, for_columns: Any, for_rows: Any, columns: Any, i: Any, k: Any, stop: Any
+    ) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            sums = _instructions(builder, _Vectors(context, builder, signature, args), count, *args[4:])
+            return context.make_tuple(builder, signature.return_type, sums)
+
+        precisions = {for_columns.dtype, for_rows.dtype, columns.dtype}
+        if any(array.layout != "C" for array in (tile, for_columns, for_rows, columns)) or len(precisions) > 1:
+            raise TypingError("Tiles, vectors and sums must be in C order, vectors and sums in one precision.")
+        if tile.dtype not in (types.float32, columns.dtype):
+            raise TypingError("A tile must not be of more precision than the vectors and sums.")
+        sums, numbers = types.UniTuple(columns.dtype, _ROWS * count), [types.intp] * 3
+        return sums(tile, for_columns, for_rows, columns, *numbers), codegen
+
+    return intrinsic(products)
+
+
+# A function of the tile, (p, q); the vectors for its columns and for its rows, and the sums for columns, all with one
+# vector per row; the first of four rows; the first vector; and the number of columns, a multiple of the lanes. It adds
+# what the four rows contribute to the columns, and returns the sums of the rows, those for the first vector first.
+_products = in_python if config.DISABLE_JIT else _in_instructions
+_with_one_vector = _products(1)
+_with_two_vectors = _products(2)
 
 
 @compiled(fastmath=_FAST)
 def add_both_products(
-    tile: Array,  # (p, q)
+    tile: Array,  # (p, q); all arrays are in C order
     for_columns: Array,  # (b, p), multiplies T^T
     for_rows: Array,  # (b, q), multiplies T
     rows: Array,  # (b, p), gets T v added; float64 here costs nothing
-    columns: Array,  # (b, q), gets T^T v added
+    columns: Array,  # (b, q), gets T^T v added; in the precision of the vectors
 ) -> None:
     """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
     prefer_wide_vectors()
     (p, q), b = tile.shape, len(for_rows)
-    whole, stop = p - p % ROWS, q - q % (VECTOR_BYTES // columns.itemsize)
-    for i in range(0, whole, ROWS):
+    whole, stop = p - p % _ROWS, q - q % (_VECTOR_BYTES // columns.itemsize)
+    for i in range(0, whole, _ROWS):
         for k in range(0, b - 1, 2):
-            sums = with_two_vectors(tile, for_columns, for_rows, columns, i, k, stop)
-            for a in range(ROWS):
+            sums = _with_two_vectors(tile, for_columns, for_rows, columns, i, k, stop)
+            for a in range(_ROWS):
                 rows[k, i + a] += sums[a]
-                rows[k + 1, i + a] += sums[ROWS + a]
+                rows[k + 1, i + a] += sums[_ROWS + a]
         if b % 2:
-            last = with_one_vector(tile, for_columns, for_rows, columns, i, b - 1, stop)
-            for a in range(ROWS):
+            last = _with_one_vector(tile, for_columns, for_rows, columns, i, b - 1, stop)
+            for a in range(_ROWS):
                 rows[b - 1, i + a] += last[a]
-    for i in range(p):
+    for i in range(p):  # the columns that are left, and all columns of the rows that are left
         first = stop if i < whole else 0
-        for k in range(b if first < q else 0):
-            w = for_columns[k, i]
-            s = w - w
-            for j in range(first, q):
-                s += tile[i, j] * for_rows[k, j]
-                columns[k, j] += w * tile[i, j]
-            rows[k, i] += s
+        if first < q:
+            for k in range(b):
+                w, total = for_columns[k, i], 0.0
+                for j in range(first, q):
+                    total += tile[i, j] * for_rows[k, j]
+                    columns[k, j] += w * tile[i, j]
+                rows[k, i] += total
 
 
 @compiled(fastmath=_FAST)
