@@ -80,6 +80,7 @@ def judge_by_cells(
     trial = _Trial.of(X, len(grid.scalings) > 1, rng)
     whole = {kind: SharedDistances(Scaling.of(X, kind)(X)) for kind in grid.scalings}
     parts = {kind: _scaled(trial, kind) for kind in grid.scalings}
+    trust = None if trust is None else trust.for_grid(grid)
     families = (grid if trust is None else replace(grid, widths=trust.first(grid.widths))).families()
     limits = {"linear": trial.known} if must_change else {}
     found = tried(
@@ -124,22 +125,34 @@ def _decided(
     spread = (errors - shares[:, None] * variation).std(axis=1) * np.sqrt(len(variation)) / total
     linear = [i for i, candidate in enumerate(candidates) if candidate.family.kernel == "linear"]
     best_linear = min(linear, key=lambda i: shares[i], default=None)
-    chosen = _clearly_best(errors, best_linear) if trust is None else _best_trusted(candidates, shares, trust)
-    return Judged(candidates, 1.0 - shares, spread, chosen, best_linear, n_rows, skipped)
+    if trust is None:
+        chosen, error = _clearly_best(errors, best_linear)
+        error *= len(variation) / total  # a share of the variation, as scores are
+        return Judged(candidates, 1.0 - shares, spread, chosen, best_linear, n_rows, skipped, lead_error=error)
+    chosen, trusted = _best_trusted(candidates, shares, trust)
+    return Judged(candidates, 1.0 - shares, spread, chosen, best_linear, n_rows, skipped, trusted)
 
 
-def _clearly_best(errors: Array, best_linear: int | None) -> int:
-    """Return the best candidate, or the best linear one where that is not worse by more than a standard error."""
+def _clearly_best(errors: Array, best_linear: int | None) -> tuple[int, float]:
+    """Return the best candidate, or the best linear one where that is not worse by more than a standard error.
+
+    The second number is this standard error, of the mean over the rows.
+    """
     chosen = int(errors.sum(axis=1).argmin())
     if best_linear is None:
-        return chosen
+        return chosen, 0.0
     gain = errors[best_linear] - errors[chosen]
-    return best_linear if gain.mean() <= gain.std() / np.sqrt(len(gain)) else chosen
+    error = float(gain.std() / np.sqrt(len(gain)))
+    return (best_linear if gain.mean() <= error else chosen), error
 
 
-def _best_trusted(candidates: list[Candidate], shares: Array, trust: Trust) -> int:
-    """Return the trusted candidate whose kernel predicts best, with whatever number of components."""
+def _best_trusted(candidates: list[Candidate], shares: Array, trust: Trust) -> tuple[int, bool]:
+    """Return the trusted candidate whose kernel predicts best, with whatever number of components.
+
+    The second value tells whether it is a trusted one indeed: where there is none, all kernels are compared.
+    """
     least: dict[Family, float] = {}
     for candidate, share in zip(candidates, shares, strict=True):
         least[candidate.family] = min(float(share), least.get(candidate.family, np.inf))
-    return min(trust.among(candidates), key=lambda i: least[candidates[i].family])
+    places, trusted = trust.among(candidates)
+    return min(places, key=lambda i: least[candidates[i].family]), trusted

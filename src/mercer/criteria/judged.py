@@ -30,6 +30,8 @@ class Judged:
     best_linear: int | None  # the best linear candidate, if there is one
     n_rows: int  # that were looked at
     skipped: int = 0  # kernels that were left out because time was over
+    trusted: bool = False  # whether the choice was made among trusted settings
+    lead_error: float = 0.0  # standard error of the lead of the best candidate over the best linear one
 
     @property
     def candidate(self) -> Candidate:

@@ -49,6 +49,7 @@ def judge_by_outliers(
     draws = [_Draw.of(X, rng) for _ in range(_DRAWS)]
     whole = {kind: HeldOut(Scaling.of(X, kind)(X), X[:0]) for kind in grid.scalings}
     parts = {kind: [draw.scaled(kind) for draw in draws] for kind in grid.scalings}
+    trust = trust.for_grid(grid)
     families = replace(grid, widths=trust.first(grid.widths)).families()
     most = min(max(grid.counts), max(len(X) // _ROWS_PER_COMPONENT, 1))
     found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, channel)
@@ -114,13 +115,14 @@ def _decided(areas: dict[Candidate, Array], trust: Trust, n_rows: int, skipped: 
     scores = mean_ranks(table.mean(axis=1))
     single = np.stack([mean_ranks(table[:, draw]) for draw in range(_DRAWS)])
     spread = single.std(axis=0, ddof=1) / np.sqrt(_DRAWS)
-    chosen = max(trust.among(candidates), key=lambda i: scores[i])
+    places, trusted = trust.among(candidates)
+    chosen = max(places, key=lambda i: scores[i])
     linear = [i for i, candidate in enumerate(candidates) if candidate.family.kernel == "linear"]
     best_linear = max(linear, key=lambda i: scores[i], default=None)
     if best_linear is not None and not trust.alone:
         lead = (table[best_linear] - table[chosen]).mean(axis=0)  # (kinds,)
         chosen = best_linear if lead.min() > 0 and lead.mean() > _LEAD else chosen
-    return Judged(candidates, scores, spread, chosen, best_linear, n_rows, skipped)
+    return Judged(candidates, scores, spread, chosen, best_linear, n_rows, skipped, trusted)
 
 
 def mean_ranks(areas: Array) -> Array:

@@ -60,6 +60,7 @@ class Rule:
     trim: float = 0.0  # share of the rows that is left out of the models
     explained: float = 1.0
     usual: bool = False  # whether it takes the detector's default
+    other_note: str = ""  # instead of the note, where the default is not among the candidates
 
 
 MANY = Trust((0.25, 1.0), ("soft", "variance"))  # with as many components as possible: they describe clean rows best
@@ -78,6 +79,7 @@ UNKNOWN_FEW_COLUMNS = replace(
     CONTAMINATED,
     note=f" With fewer than {MANY_COLUMNS} columns no rule was reliably better than these settings, the detector's"
     " default, on other tables; pass contaminated=True or False where that is known.",
+    other_note=" Where it is known whether outliers are among the rows, pass contaminated=True or False.",
 )
 UNKNOWN_MANY_COLUMNS = Rule(
     MANY,

@@ -33,8 +33,10 @@ def select(
     to [batson2019]_. This error, in the space of the rows, can be compared between kernels and grows again with too
     many components. For "outliers", candidates find pretended outliers. Linear PCA is always compared.
 
-    For "reconstruction" and "denoising" the best candidate is chosen. For "features" and "outliers" no error tells how
-    good a setting is without labels; there the choice is made among few settings that were good on many other tables.
+    For "reconstruction" and "denoising" the best candidate is chosen, and linear PCA where no kernel is better by more
+    than one standard error. For "features" and "outliers" no error tells how good a setting is without labels; there
+    the choice is made among few settings that were good on many other tables. Where `candidates` has none of these, it
+    is made among those nearest to them.
 
     Parameters
     ----------
@@ -137,12 +139,12 @@ def compared(
         warn_of_one_column(rows)
     how = purpose_of(purpose, contaminated, rows.shape[1])
     judged: Judged = how.judge(rows, grid, generator(random_state), watch=watch, channel=channel)
-    estimator = how.estimator(judged.candidate, len(rows) > MANY_ROWS)
+    estimator = how.made(judged, len(rows) > MANY_ROWS)
     return Selection(
         purpose,
         estimator,
         table_of(judged),
-        reason(judged, purpose, len(rows), few=how.few, note=how.note),
+        reason(judged, purpose, len(rows), among=how.among(judged), note=how.note(judged)),
         how.measured,
         judged.n_rows,
     )
