@@ -41,7 +41,9 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at.
+        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at. Equal rows count once, because a copy
+        of a row that a model has learned tells nothing about new rows; so at least 20 rows must be different. For
+        outliers there may be fewer: then all rows are looked at as they are.
     purpose : {"reconstruction", "denoising", "features", "outliers"}, default="reconstruction"
         What the model is for. "reconstruction" and "denoising": rows are recovered from their scores, and noise that is
         independent from cell to cell is left out; both use the same criterion. "features": scores are the input of
@@ -80,9 +82,9 @@ def select(
     TypeError
         If X is sparse, or `candidates` is not a mapping.
     ValueError
-        If there are fewer than 20 rows, or only one column where cells are hidden, if all rows are equal, if X contains
-        NaN or infinity, if `purpose` or `candidates` are not among the allowed ones, if `contaminated` is given for
-        another purpose than "outliers", or if `seconds` is negative.
+        If there are fewer than 20 rows, or only one column or fewer than 20 different rows where cells are hidden, if
+        all rows are equal, if X contains NaN or infinity, if `purpose` or `candidates` are not among the allowed ones,
+        if `contaminated` is given for another purpose than "outliers", or if `seconds` is negative.
 
     See Also
     --------
