@@ -168,6 +168,13 @@ def test_a_constant_column_changes_nothing():
     assert_allclose(with_constant.table["gamma"], mercer.select(X, random_state=0, candidates=grid).table["gamma"])
 
 
+def test_cells_of_constant_columns_are_not_counted_as_known():
+    # three of 16 cells are hidden, all of them varying ones in some rows: five known ones remain
+    rows = np.column_stack([np.random.default_rng(0).normal(size=(150, 8)), np.ones((150, 8))])
+    found = mercer.select(rows, "denoising", random_state=0, candidates={"kernel": ["linear"]})
+    assert found.table["n_components"].max() == 5
+
+
 def test_for_outliers_one_column_is_enough():
     found = mercer.select(curve(60)[:, :1], "outliers", random_state=0)
     assert found.estimator.fit(curve(60)[:, :1]).predict([[50.0]])[0] == -1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, varying_columns
 from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.different_rows import different_rows
 from mercer.criteria.hidden_cells import BoolArray, hide, predictions, size_of
@@ -36,6 +36,7 @@ class _Trial:
     hidden: BoolArray  # (q, d)
     unit: Array  # (d,), in which errors are measured
     patterns: int
+    varying: BoolArray  # (d,), the columns that are not constant
 
     @classmethod
     def of(cls, X: Array, several_scalings: bool, rng: np.random.RandomState) -> "_Trial":
@@ -46,12 +47,12 @@ class _Trial:
         held = np.tile(held, (patterns, 1))
         same = np.full(X.shape[1], size_of(X))  # so that squares neither overflow nor vanish
         unit = Scaling.of(learned, "soft").unit if several_scalings else same
-        return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns)
+        return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns, varying_columns(X))
 
     @property
     def known(self) -> int:
-        """The smallest number of known cells of a row, and at least 1."""
-        return max(int((~self.hidden).sum(axis=1).min()), 1)
+        """The smallest number of known cells of a row in columns that vary, and at least 1."""
+        return max(int((~self.hidden & self.varying).sum(axis=1).min()), 1)
 
     def squares(self, differences: Array) -> Array:
         """Return the sum of squares over the hidden cells of each row, (..., rows)."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import rankdata
 
-from mercer.arrays import Array
+from mercer.arrays import Array, varying_columns
 from mercer.criteria.candidates import Candidate, Family, Grid
 from mercer.criteria.different_rows import different_rows
 from mercer.criteria.held_out import HeldOut
@@ -56,7 +56,14 @@ def judge_by_outliers(
     parts = {kind: [draw.scaled(kind) for draw in draws] for kind in grid.scalings}
     families = replace(grid, widths=trust.first(grid.widths)).families()
     most = min(max(grid.counts), max(len(X) // _ROWS_PER_COMPONENT, 1))
-    found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, channel)
+    inside = max(int(varying_columns(X).sum()) - 1, 1)  # without a direction outside linear PCA has no SPE
+    limits = {"linear": min(most, inside)}
+    found = tried(
+        families,
+        lambda family: _areas(family, parts[family.standardize], limits.get(family.kernel, most), grid),
+        watch,
+        channel,
+    )
     areas: dict[Candidate, Array] = {}
     for family, rows in found.items():
         gamma = getattr(family.made(whole[family.standardize]), "gamma", None)
@@ -91,8 +98,6 @@ class _Draw:
 
 def _areas(family: Family, draws: list[tuple[HeldOut, int]], most: int, grid: Grid) -> dict[int, Array]:
     """Return the areas, (draws, kinds), for each number of components that all draws allow."""
-    if family.kernel == "linear":
-        most = min(most, max(draws[0][0].learned.shape[1] - 1, 1))  # without a direction outside there is no SPE
     indices = [combined(*rows.statistics(family.made(rows), most), n_held) for rows, n_held in draws]
     allowed = min(index.shape[1] for index in indices)
     counts = sorted({min(count, allowed) for count in grid.counts})
