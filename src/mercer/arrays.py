@@ -47,6 +47,11 @@ def same_rows(a: Points, b: Points) -> bool:
     return bool((a != b).nnz == 0) if is_sparse(a) else bool(np.array_equal(a, b))
 
 
+def varying_columns(X: Array) -> npt.NDArray[np.bool_]:
+    """Tell which columns are not constant, (d,)."""
+    return np.asarray(X.min(axis=0) < X.max(axis=0))
+
+
 def row_kinds(X: Points) -> IntArray:
     """Return a number for each row, the same for equal rows; different rows are numbered as they come."""
     keys = _stored_rows(X) if is_sparse(X) else [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 is 0.0

@@ -1,8 +1,10 @@
 """T2 and SPE without objects of models equal those of `KernelPCA` and of the textbook."""
 
+import warnings
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import KernelPCA
 from mercer.criteria.held_out import HeldOut
@@ -48,3 +50,16 @@ def test_the_median_is_that_of_different_rows():
     twice = np.vstack([LEARNED, LEARNED[:5], LEARNED[:5]])
     assert_allclose(HeldOut(twice, OTHERS).median_gamma, median_gamma(twice), rtol=1e-9)
     assert HeldOut(np.ones((9, 4)), OTHERS[:, :4]).median_gamma == 0.25
+
+
+@pytest.mark.parametrize("value", [1.0, 0.1, 1e-140, 1e60])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.3), Polynomial(gamma=0.3, degree=2)])
+def test_models_of_equal_rows_have_no_variation_and_so_no_t2(kernel, value):
+    others = np.vstack([np.full((9, 4), value), np.zeros((1, 4))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        t2, spe = HeldOut(np.full((30, 4), value), others).statistics(kernel, 3)
+    assert t2.shape == spe.shape == (10, 1)
+    assert_array_equal(t2, 0.0)
+    assert_allclose(spe[:9], 0.0, atol=1e-12 * spe[9, 0])
+    assert np.isfinite(spe).all()

@@ -80,6 +80,7 @@ def test_the_scale_of_the_rows_does_not_matter(scale):
         ),
         ({"kernel": "rbf", "gamma": "select"}, X[:, :1], ValueError, "n_features = 1"),
         ({"kernel": "rbf", "gamma": "select"}, np.ones((30, 3)), ValueError, "all rows are equal"),
+        ({"kernel": "rbf", "gamma": "select"}, np.repeat(X[:19], 9, axis=0), ValueError, "got 19 among 171 rows"),
         ({"kernel": "rbf", "gamma": "select"}, sparse.csr_array(X), TypeError, "needs dense rows"),
         ({"kernel": "rbf", "gamma": "selected"}, X, ValueError, "gamma"),
     ],

@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -107,3 +108,14 @@ def test_progress_is_shown(caplog):
     with caplog.at_level(logging.INFO, "mercer"):
         detector(verbose=2).fit(X[:60])
     assert "kernels compared: step 27 of 27" in caplog.text
+
+
+def test_rows_that_are_all_equal_but_one_are_compared_without_warnings():
+    rows = np.vstack([np.ones((49, 4)), np.zeros((1, 4))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = mercer.select(rows, "outliers", random_state=0)
+        scores = detector().fit(rows).score_samples(rows)
+    assert np.isfinite(found.table["score"]).all()
+    assert np.isfinite(scores).all()
+    assert scores.argmin() == 49

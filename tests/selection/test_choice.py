@@ -124,11 +124,11 @@ def test_gamma_is_that_of_the_width_and_of_all_rows():
         lambda X: (10 * X).astype(int),
         lambda X: np.column_stack([X, np.ones(len(X))]),  # a constant column
         lambda X: np.vstack([X, X[:30]]),  # repeated rows
-        lambda X: np.repeat(X[:6], 12, axis=0),
+        lambda X: np.repeat(X[:20], 4, axis=0),
         lambda X: X[:20],
         lambda X: np.asfortranarray(X),
     ],
-    ids=["float32", "integer", "constant column", "repeated rows", "six rows", "twenty rows", "fortran"],
+    ids=["float32", "integer", "constant column", "repeated rows", "four of each", "twenty rows", "fortran"],
 )
 def test_difficult_rows_are_answered_without_warnings_and_left_as_they_are(purpose, change, recwarn):
     X = change(curve(70))
@@ -142,12 +142,36 @@ def test_difficult_rows_are_answered_without_warnings_and_left_as_they_are(purpo
     assert fitted.n_features_in_ == X.shape[1]
 
 
+@pytest.mark.parametrize("purpose", ["reconstruction", "denoising", "features"])
+def test_noise_that_comes_twice_is_not_predicted(purpose):
+    noise = np.random.default_rng(0).normal(size=(150, 8))
+    found = mercer.select(np.vstack([noise, noise]), purpose, random_state=0)
+    assert found.table["score"].max() < 0.05
+    assert found.n_rows == 150
+    with pytest.raises(ValueError, match="at least 20 different rows are needed to compare settings; got 6 among 72"):
+        mercer.select(np.repeat(noise[:6], 12, axis=0), purpose)
+
+
+def test_for_outliers_six_different_rows_are_compared_with_their_copies(recwarn):
+    found = mercer.select(np.repeat(curve(6), 12, axis=0), "outliers", random_state=0)
+    assert found.n_rows == 72
+    assert np.isfinite(found.table["score"]).all()
+    assert not recwarn.list
+
+
 def test_a_constant_column_changes_nothing():
     X = curve(100)
     grid = {"kernel": ["rbf"], "width": [4], "n_components": [16]}
     with_constant = mercer.select(np.column_stack([X, np.full(100, 7.0)]), random_state=0, candidates=grid)
     assert chosen(with_constant)[0] == "rbf"
     assert_allclose(with_constant.table["gamma"], mercer.select(X, random_state=0, candidates=grid).table["gamma"])
+
+
+def test_cells_of_constant_columns_are_not_counted_as_known():
+    # three of 16 cells are hidden, all of them varying ones in some rows: five known ones remain
+    rows = np.column_stack([np.random.default_rng(0).normal(size=(150, 8)), np.ones((150, 8))])
+    found = mercer.select(rows, "denoising", random_state=0, candidates={"kernel": ["linear"]})
+    assert found.table["n_components"].max() == 5
 
 
 def test_for_outliers_one_column_is_enough():

@@ -43,6 +43,17 @@ def test_for_rows_with_outliers_it_is_the_detector_without_any_settings(contamin
     assert_array_equal(scores, expected)
 
 
+def test_constant_columns_are_not_counted():
+    rng = np.random.default_rng(1)
+    rows = np.sin(rng.normal(size=(200, 3)) @ rng.normal(size=(3, 8))) + 0.1 * rng.normal(size=(200, 8))
+    more = np.column_stack([rows, np.tile([1.0, 0.1, 0.0, -7.0], (200, 2))])
+    few, many = (mercer.select(one, "outliers", random_state=0) for one in (rows, more))
+    assert repr(few.estimator) == repr(many.estimator)
+    assert "With fewer than 16 columns" in many.why
+    for found in (few, many):  # with as many linear components as varying columns nothing is left for SPE
+        assert found.table["n_components"][found.table["kernel"] == "linear"].max() == 7
+
+
 @pytest.mark.parametrize("wrong", ["yes", 0.05, 2])
 def test_other_values_are_refused(wrong):
     with pytest.raises(ValueError, match="contaminated must be True, False or None; got"):

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, varying_columns
 from mercer.criteria.candidates import Candidate, Family, Grid
+from mercer.criteria.different_rows import different_rows
 from mercer.criteria.hidden_cells import BoolArray, hide, predictions, size_of
-from mercer.criteria.judged import Judged, Watch, tried
+from mercer.criteria.judged import FEWEST_ROWS, Judged, Watch, tried
 from mercer.criteria.shared_distances import SharedDistances
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling
@@ -35,6 +36,7 @@ class _Trial:
     hidden: BoolArray  # (q, d)
     unit: Array  # (d,), in which errors are measured
     patterns: int
+    varying: BoolArray  # (d,), the columns that are not constant
 
     @classmethod
     def of(cls, X: Array, several_scalings: bool, rng: np.random.RandomState) -> "_Trial":
@@ -45,12 +47,12 @@ class _Trial:
         held = np.tile(held, (patterns, 1))
         same = np.full(X.shape[1], size_of(X))  # so that squares neither overflow nor vanish
         unit = Scaling.of(learned, "soft").unit if several_scalings else same
-        return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns)
+        return cls(learned, held, hide((len(held), X.shape[1]), rng), unit, patterns, varying_columns(X))
 
     @property
     def known(self) -> int:
-        """The smallest number of known cells of a row, and at least 1."""
-        return max(int((~self.hidden).sum(axis=1).min()), 1)
+        """The smallest number of known cells of a row in columns that vary, and at least 1."""
+        return max(int((~self.hidden & self.varying).sum(axis=1).min()), 1)
 
     def squares(self, differences: Array) -> Array:
         """Return the sum of squares over the hidden cells of each row, (..., rows)."""
@@ -69,14 +71,16 @@ def judge_by_cells(
     trust: Trust | None = None,
     must_change: bool = False,
 ) -> Judged:
-    """Return how well the candidates predict hidden cells; X is (n, d), with 20 rows and 2 columns at least.
+    """Return how well the candidates predict hidden cells; X is (n, d), with 20 different rows and 2 columns at least.
+
+    Equal rows count once: a model predicts a copy of a row that it has learned, even where all is noise.
 
     With `trust` the choice is made among the trusted candidates, by the best score that their kernel has. With
     `must_change` linear models with more components than a row has known cells are left out: they reproduce any row as
     it is, and predict the mean.
     """
     watch = watch or Watch()
-    X = np.asarray(X[rng.permutation(len(X))[:MOST_ROWS]], np.float64)
+    X = _drawn(X, rng)
     trial = _Trial.of(X, len(grid.scalings) > 1, rng)
     whole = {kind: SharedDistances(Scaling.of(X, kind)(X)) for kind in grid.scalings}
     parts = {kind: _scaled(trial, kind) for kind in grid.scalings}
@@ -94,6 +98,17 @@ def judge_by_cells(
     variation = trial.squares(trial.held - trial.learned.mean(axis=0))
     skipped = len(families) - len(found)
     return _decided(candidates, np.array(errors), variation, len(X), skipped, trust)
+
+
+def _drawn(X: Array, rng: np.random.RandomState) -> Array:
+    """Return different rows at random, at most `MOST_ROWS`."""
+    found = different_rows(X, rng.permutation(len(X)), MOST_ROWS)
+    if len(found) < FEWEST_ROWS:
+        raise ValueError(
+            f"Equal rows count once, and at least {FEWEST_ROWS} different rows are needed to compare settings; got "
+            f"{len(found)} among {len(X)} rows. Pass more rows, or choose gamma and n_components yourself."
+        )
+    return np.asarray(X[found], np.float64)
 
 
 def _scaled(trial: _Trial, kind: str | bool) -> tuple[Scaling, SharedDistances]:

@@ -16,6 +16,7 @@ from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
 
 _ABSENT = 1e-10  # share of the first eigenvalue; components with less are rounding errors
+_LEAST = float(np.finfo(float).tiny)  # eigenvalues are at least this large, so that they can be divided by
 _ROUNDING = 1e-13  # share of squared distances from the mean below which SPE is rounding, as in the detector
 
 
@@ -49,14 +50,24 @@ class HeldOut:
         n, d = self.learned.shape
         return gamma_of_median(self._squared[:n], d)
 
+    @cached_property
+    def _equal(self) -> bool:
+        """Whether all learned rows are equal."""
+        return bool((self.learned == self.learned[0]).all())
+
     def statistics(self, kernel: Kernel, most: int) -> tuple[Array, Array]:
-        """Return T2 and SPE of the others by 1, 2, ... components, (m, r) each, with r at most `most`."""
+        """Return T2 and SPE of the others by 1, 2, ... components, (m, r) each, with r at most `most`.
+
+        Where the learned rows do not vary there is no component: T2 is 0, and SPE the distance from the mean.
+        """
         values, diagonal = self._values(kernel)
         n = len(self.learned)
         means, grand = values[:n].mean(axis=0), float(values[:n].mean())
         centred = values[:n] - means - means[:, None] + grand
         total = float(np.trace(centred))
         eigenvalues, vectors = _leading(centred, min(most, n - 1))
+        if self._equal or eigenvalues[0] <= _LEAST:  # no component: divided by what is rounding, T2 could overflow
+            eigenvalues, vectors = np.ones(1), np.zeros((n, 1))
         own = values[n:].mean(axis=1)
         scores = (values[n:] - own[:, None] - means + grand) @ (vectors / np.sqrt(eigenvalues))
         squares = scores**2
@@ -83,4 +94,4 @@ def _leading(matrix: Array, count: int) -> tuple[Array, Array]:
     found, vectors = eigh(matrix, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False)
     found, vectors = found[::-1], vectors[:, ::-1]
     kept = max(int((found > _ABSENT * found[0]).sum()), 1)
-    return np.maximum(found[:kept], np.finfo(float).tiny), vectors[:, :kept]
+    return np.maximum(found[:kept], _LEAST), vectors[:, :kept]

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import rankdata
 
-from mercer.arrays import Array
+from mercer.arrays import Array, varying_columns
 from mercer.criteria.candidates import Candidate, Family, Grid
+from mercer.criteria.different_rows import different_rows
 from mercer.criteria.held_out import HeldOut
-from mercer.criteria.judged import Judged, Watch, tried
+from mercer.criteria.judged import FEWEST_ROWS, Judged, Watch, tried
 from mercer.criteria.pretended_outliers import KINDS, pretended_outliers
 from mercer.criteria.trust import Trust
 from mercer.engine.scaling import Scaling, have_one_unit
@@ -41,23 +42,40 @@ def judge_by_outliers(
     watch: Watch | None = None,
     channel: Channel = SILENT,
 ) -> Judged:
-    """Return how well the candidates find pretended outliers; X is (n, d) with 20 rows at least."""
+    """Return how well the candidates find pretended outliers; X is (n, d) with 20 rows at least.
+
+    Equal rows count once: a held row with a copy among the learned ones looks more normal than new rows do. Only where
+    fewer than 20 rows are different, all rows are taken as they are.
+    """
     watch = watch or Watch()
     if have_one_unit(X):  # pretended outliers do not show that scaling does harm there
         trust = replace(trust, scalings=(False,))
-    X = np.asarray(X[rng.permutation(len(X))[:MOST_ROWS]], np.float64)
+    X = _drawn(X, rng)
     draws = [_Draw.of(X, rng) for _ in range(_DRAWS)]
     whole = {kind: HeldOut(Scaling.of(X, kind)(X), X[:0]) for kind in grid.scalings}
     parts = {kind: [draw.scaled(kind) for draw in draws] for kind in grid.scalings}
     trust = trust.for_grid(grid)
     families = replace(grid, widths=trust.first(grid.widths)).families()
     most = min(max(grid.counts), max(len(X) // _ROWS_PER_COMPONENT, 1))
-    found = tried(families, lambda family: _areas(family, parts[family.standardize], most, grid), watch, channel)
+    inside = max(int(varying_columns(X).sum()) - 1, 1)  # without a direction outside linear PCA has no SPE
+    limits = {"linear": min(most, inside)}
+    found = tried(
+        families,
+        lambda family: _areas(family, parts[family.standardize], limits.get(family.kernel, most), grid),
+        watch,
+        channel,
+    )
     areas: dict[Candidate, Array] = {}
     for family, rows in found.items():
         gamma = getattr(family.made(whole[family.standardize]), "gamma", None)
         areas.update({Candidate(family, gamma, count): own for count, own in rows.items()})
     return _decided(areas, trust, len(X), len(families) - len(found))
+
+
+def _drawn(X: Array, rng: np.random.RandomState) -> Array:
+    order = rng.permutation(len(X))
+    found = different_rows(X, order, MOST_ROWS)
+    return np.asarray(X[found if len(found) >= FEWEST_ROWS else order[:MOST_ROWS]], np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +99,6 @@ class _Draw:
 
 def _areas(family: Family, draws: list[tuple[HeldOut, int]], most: int, grid: Grid) -> dict[int, Array]:
     """Return the areas, (draws, kinds), for each number of components that all draws allow."""
-    if family.kernel == "linear":
-        most = min(most, max(draws[0][0].learned.shape[1] - 1, 1))  # without a direction outside there is no SPE
     indices = [combined(*rows.statistics(family.made(rows), most), n_held) for rows, n_held in draws]
     allowed = min(index.shape[1] for index in indices)
     counts = sorted({min(count, allowed) for count in grid.counts})

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from mercer.arrays import Array, is_sparse
+from mercer.arrays import Array, is_sparse, varying_columns
 from mercer.criteria.dominant_column import warn_of_one_column
 from mercer.criteria.judged import FEWEST_ROWS, Judged, Watch
 from mercer.estimators.chosen import MANY_ROWS
@@ -41,7 +41,9 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at. For "reconstruction" and "denoising"
+        Rows, at least 20. Of more than 500 rows, 500 random ones are looked at. Equal rows count once, because a copy
+        of a row that a model has learned tells nothing about new rows; so at least 20 rows must be different. For
+        outliers there may be fewer: then all rows are looked at as they are. For "reconstruction" and "denoising"
         columns are taken as they are, and there is a warning if one of them has nearly all of the variance.
     purpose : {"reconstruction", "denoising", "features", "outliers"}, default="reconstruction"
         What the model is for. "reconstruction" and "denoising": rows are recovered from their scores, and noise that is
@@ -53,13 +55,14 @@ def select(
         What to compare, by lists for some of the keys "kernel" ("linear", "rbf", and "poly" for outliers), "width"
         (multiples of the gamma of the median distance), "gamma" (instead of widths), "n_components" and, for features
         and outliers, "standardize". None: widths from 1/64 to 64, 1 to 64 components, and all kernels and scalings that
-        the purpose allows. More components than a third of the rows are not tried.
+        the purpose allows. More components than a third of the rows that models learn from are not tried: of 500 rows
+        and more these are 400, so at most 133. For outliers it is a third of all rows that are looked at, at most 166.
     contaminated : bool or None, default=None
         Only for outliers: whether outliers are among these rows. The rows do not tell it, and it decides what is best.
         False: many components, which describe clean rows best. True: the detector's default, because many components
         describe a group of outliers, too, and no other rule was better on tables that were kept apart. None: nobody
-        knows. With 16 columns and more, many components, and every model leaves out a twentieth of its rows (`trim`);
-        with fewer columns, the detector's default.
+        knows. With 16 columns and more that are not constant, many components, and every model leaves out a twentieth
+        of its rows (`trim`); with fewer columns, the detector's default.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for drawing rows, hidden cells and pretended outliers. Pass an int for the same result in each
         call.
@@ -81,9 +84,9 @@ def select(
     TypeError
         If X is sparse, or `candidates` is not a mapping.
     ValueError
-        If there are fewer than 20 rows, or only one column where cells are hidden, if all rows are equal, if X contains
-        NaN or infinity, if `purpose` or `candidates` are not among the allowed ones, if `contaminated` is given for
-        another purpose than "outliers", or if `seconds` is negative.
+        If there are fewer than 20 rows, or only one column or fewer than 20 different rows where cells are hidden, if
+        all rows are equal, if X contains NaN or infinity, if `purpose` or `candidates` are not among the allowed ones,
+        if `contaminated` is given for another purpose than "outliers", or if `seconds` is negative.
 
     See Also
     --------
@@ -137,7 +140,7 @@ def compared(
     rows = _checked(X, purpose)
     if purpose in ("reconstruction", "denoising"):
         warn_of_one_column(rows)
-    how = purpose_of(purpose, contaminated, rows.shape[1])
+    how = purpose_of(purpose, contaminated, int(varying_columns(rows).sum()))
     judged: Judged = how.judge(rows, grid, generator(random_state), watch=watch, channel=channel)
     estimator = how.made(judged, len(rows) > MANY_ROWS)
     return Selection(
