@@ -5,7 +5,7 @@ import pytest
 from numba import config
 from numba.core.errors import TypingError
 
-from mercer.kernels.pairs import add_both_products, add_both_products_short, in_python
+from mercer.kernels.pairs import ROWS, add_both_products, add_both_products_short, in_python
 
 _SHAPES = [(1, 1), (3, 5), (4, 8), (7, 2), (16, 16), (64, 65), (130, 33)]
 
@@ -36,17 +36,36 @@ def test_sums_within_a_tile_may_be_shorter_than_those_beyond_it(shape):
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_four_rows_in_python_are_those_in_instructions(count):
+def test_some_rows_in_python_are_those_in_instructions(count):
     """NUMBA_DISABLE_JIT takes the functions in Python, which have to add and return the same."""
     rng = np.random.default_rng(count)
-    tile, at_rows, at_columns = (rng.standard_normal(shape) for shape in ((8, 16), (3, 8), (3, 16)))
-    rows, columns, again = np.zeros((3, 8)), np.zeros((3, 16)), np.zeros((3, 16))
-    four, some = slice(4, 8), slice(1, 1 + count)
-    add_both_products(tile[four].copy(), at_rows[:, four].copy(), at_columns, rows[:, four], columns)
-    sums = in_python(count)(tile, at_rows, at_columns, again, 4, 1, 16)
-    np.testing.assert_allclose(np.reshape(sums, (count, 4)), rows[some, four], atol=1e-13)
+    tile, at_rows, at_columns = (rng.standard_normal(shape) for shape in ((2 * ROWS, 19), (3, 2 * ROWS), (3, 19)))
+    rows, columns, again = np.zeros((3, 2 * ROWS)), np.zeros((3, 19)), np.zeros((3, 19))
+    last, some = slice(ROWS, 2 * ROWS), slice(1, 1 + count)
+    add_both_products(tile[last].copy(), at_rows[:, last].copy(), at_columns, rows[:, last], columns)
+    sums = in_python(count)(tile, at_rows, at_columns, again, ROWS, 1, 19)
+    np.testing.assert_allclose(np.reshape(sums, (count, ROWS)), rows[some, last], atol=1e-13)
     np.testing.assert_allclose(again[some], columns[some], atol=1e-13)
     assert not again[0].any()
+
+
+@pytest.mark.parametrize(("of_tile", "dtype"), [("f8", "f8"), ("f4", "f4"), ("f4", "f8")])
+@pytest.mark.parametrize("width", [1, 5, 8, 17, 31])
+def test_nothing_is_read_or_written_beyond_the_last_column(of_tile, dtype, width):
+    """Vectors end in the middle of a register; what is behind them in memory belongs to others."""
+    rng = np.random.default_rng(width)
+    behind = np.full(2 * ROWS * width + 64, np.nan, of_tile)
+    tile = behind[: 2 * ROWS * width].reshape(2 * ROWS, width)
+    tile[...] = rng.standard_normal(tile.shape)
+    spaces = [np.full(3 * width + 64, value, dtype) for value in (np.nan, 7.0)]
+    at_columns, columns = (space[: 3 * width].reshape(3, width) for space in spaces)
+    at_columns[...], columns[...] = rng.standard_normal(at_columns.shape), 0.0
+    at_rows, rows = rng.standard_normal((3, 2 * ROWS)).astype(dtype), np.zeros((3, 2 * ROWS))
+    add_both_products(tile, at_rows, at_columns, rows, columns)
+    tolerance = 1e-12 if dtype == "f8" else 1e-4
+    np.testing.assert_allclose(rows, at_columns @ tile.T, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(columns, at_rows @ tile, rtol=0, atol=tolerance)
+    assert (spaces[1][3 * width :] == 7.0).all()
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python takes arrays in any order")

@@ -1,6 +1,6 @@
 """Products with a symmetric tile that is read once: T v for its rows and T^T v for its columns.
 
-BLAS would pack the tile twice, which for a few vectors takes longer than the arithmetic. Four rows at a time stay in
+BLAS would pack the tile twice, which for a few vectors takes longer than the arithmetic. Some rows at a time stay in
 the first-level cache while they are multiplied by all vectors, two at a time. Serial, without the interpreter lock:
 threads run over tiles.
 
@@ -22,7 +22,6 @@ from mercer.arrays import Array
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
 
 _FAST = {"contract", "reassoc", "nsz"}
-_ROWS = 4
 _TILE, _FOR_COLUMNS, _FOR_ROWS, _COLUMNS = range(4)  # the arrays among the arguments of `_products`
 _INDEX, _BYTE = ir.IntType(32), ir.IntType(8).as_pointer()
 _ADD_TO_PRODUCT = ("contract",)  # a product and a sum may be one instruction
@@ -36,6 +35,7 @@ def _vector_bytes() -> int:
 
 
 _VECTOR_BYTES = _vector_bytes()
+ROWS = 8 if _VECTOR_BYTES == 64 else 4  # at a time: processors with longer vectors have more registers for sums
 
 
 class _Vectors:
@@ -63,25 +63,46 @@ class _Vectors:
 
     def repeated(self, entry: Any) -> Any:
         """Return a vector of copies of the number that is there."""
-        undefined = ir.Constant(self.type, ir.Undefined)
-        first = self._builder.insert_element(undefined, self._builder.load(entry), _INDEX(0))
+        return self._copies(self._builder.load(entry))
+
+    def below(self, count: Any) -> Any:
+        """Return a vector that tells for each lane whether its number, from 0, is below a count."""
+        numbers = ir.Constant(ir.VectorType(count.type, self.lanes), list(range(self.lanes)))
+        return self._builder.icmp_signed("<", numbers, self._copies(count))
+
+    def _copies(self, number: Any) -> Any:
+        undefined = ir.Constant(ir.VectorType(number.type, self.lanes), ir.Undefined)
+        first = self._builder.insert_element(undefined, number, _INDEX(0))
         zeros = ir.Constant(ir.VectorType(_INDEX, self.lanes), [0] * self.lanes)
         return self._builder.shuffle_vector(first, undefined, zeros)
 
-    def load(self, entry: Any, offset: Any) -> Any:
-        """Return the vector that begins so many numbers after an entry."""
-        return self._builder.load(self._address(entry, offset, self.type), align=self.size)
+    def load(self, entry: Any, offset: Any, mask: Any = None) -> Any:
+        """Return the vector that begins so many numbers after an entry; zeros where there is a mask that is false."""
+        return self._load(self._address(entry, offset, self.type), self.type, self.size, mask)
 
-    def load_short(self, entry: Any, offset: Any) -> Any:
+    def load_short(self, entry: Any, offset: Any, mask: Any = None) -> Any:
         """Return a vector of the tile's numbers, which may be float32 where the sums are float64."""
         number = self._arrays[_TILE].dtype
         given = ir.VectorType(self._context.get_value_type(number), self.lanes)
-        vector = self._builder.load(self._address(entry, offset, given), align=number.bitwidth // 8)
+        vector = self._load(self._address(entry, offset, given), given, number.bitwidth // 8, mask)
         return vector if given == self.type else self._builder.fpext(vector, self.type)
 
-    def store(self, vector: Any, entry: Any, offset: Any) -> None:
-        """Write the vector that begins so many numbers after an entry."""
-        self._builder.store(vector, self._address(entry, offset, self.type), align=self.size)
+    def _load(self, address: Any, kind: Any, size: int, mask: Any) -> Any:
+        if mask is None:
+            return self._builder.load(address, align=size)
+        function = ir.FunctionType(kind, [address.type, _INDEX, mask.type, kind])
+        load = self._intrinsic(f"llvm.masked.load.v{self.lanes}f{8 * size}.p0", function)
+        return self._builder.call(load, [address, _INDEX(size), mask, ir.Constant(kind, [0.0] * self.lanes)])
+
+    def store(self, vector: Any, entry: Any, offset: Any, mask: Any = None) -> None:
+        """Write the vector that begins so many numbers after an entry; where there is a mask, only what it tells."""
+        address = self._address(entry, offset, self.type)
+        if mask is None:
+            self._builder.store(vector, address, align=self.size)
+            return
+        function = ir.FunctionType(ir.VoidType(), [self.type, address.type, _INDEX, mask.type])
+        store = self._intrinsic(f"llvm.masked.store.v{self.lanes}f{8 * self.size}.p0", function)
+        self._builder.call(store, [vector, address, _INDEX(self.size), mask])
 
     def _address(self, entry: Any, offset: Any, kind: Any) -> Any:
         return self._builder.bitcast(self._builder.gep(entry, [offset]), kind.as_pointer())
@@ -93,50 +114,61 @@ class _Vectors:
     def total(self, vector: Any) -> Any:
         """Return the sum of the numbers of a vector, added in pairs."""
         function = ir.FunctionType(self.scalar, [self.scalar, self.type])
-        name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.size}"
-        add = cgutils.get_or_insert_function(self._builder.module, function, name)
+        add = self._intrinsic(f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.size}", function)
         return self._builder.call(add, [self.scalar(-0.0), vector], fastmath=("reassoc",))
 
     def ask_for(self, entry: Any, offset: Any) -> None:
         """Ask the processor to bring a line into its second-level cache; any address is harmless."""
         function = ir.FunctionType(ir.VoidType(), [_BYTE, _INDEX, _INDEX, _INDEX])
-        hint = cgutils.get_or_insert_function(self._builder.module, function, "llvm.prefetch.p0")
+        hint = self._intrinsic("llvm.prefetch.p0", function)
         address = self._builder.bitcast(self._builder.gep(entry, [offset]), _BYTE)
         self._builder.call(hint, [address, _INDEX(0), _INDEX(2), _INDEX(1)])
 
+    def _intrinsic(self, name: str, function: Any) -> Any:
+        return cgutils.get_or_insert_function(self._builder.module, function, name)
 
-def _instructions(builder: Any, vectors: _Vectors, count: int, i: Any, k: Any, stop: Any) -> list[Any]:
+
+def _instructions(builder: Any, vectors: _Vectors, count: int, i: Any, k: Any, n_columns: Any) -> list[Any]:
     """Write the loop over the columns; return the sums of the rows, those for the first vector first."""
-    zero = ir.Constant(stop.type, 0)
+    zero, lanes = ir.Constant(n_columns.type, 0), ir.Constant(n_columns.type, vectors.lanes)
 
     def after(index: Any, more: int) -> Any:
         return builder.add(index, ir.Constant(index.type, more))
 
-    rows = [vectors.entry(_TILE, after(i, a), zero) for a in range(_ROWS)]
+    rows = [vectors.entry(_TILE, after(i, a), zero) for a in range(ROWS)]
     factors = [
-        [vectors.repeated(vectors.entry(_FOR_COLUMNS, after(k, m), after(i, a))) for a in range(_ROWS)]
+        [vectors.repeated(vectors.entry(_FOR_COLUMNS, after(k, m), after(i, a))) for a in range(ROWS)]
         for m in range(count)
     ]
     at_columns = [vectors.entry(_FOR_ROWS, after(k, m), zero) for m in range(count)]
     columns = [vectors.entry(_COLUMNS, after(k, m), zero) for m in range(count)]
-    if count == 1:
-        ahead = [vectors.entry(_TILE, after(i, _ROWS + a), zero) for a in range(_ROWS)]
-    else:  # the calls for other vectors ask for the other rows
-        turn = builder.udiv(k, ir.Constant(k.type, count))
-        ahead = [vectors.entry(_TILE, builder.add(after(i, _ROWS), turn), zero)]
-    sums = [[cgutils.alloca_once_value(builder, vectors.constant(0.0)) for _ in range(_ROWS)] for _ in range(count)]
-    with cgutils.for_range_slice(builder, zero, stop, ir.Constant(stop.type, vectors.lanes), stop.type) as (j, _):
-        for row in ahead:
-            vectors.ask_for(row, j)
-        given = [vectors.load(entry, j) for entry in at_columns]
+    sums = [[cgutils.alloca_once_value(builder, vectors.constant(0.0)) for _ in range(ROWS)] for _ in range(count)]
+
+    def add_products(j: Any, mask: Any = None) -> None:
+        given = [vectors.load(entry, j, mask) for entry in at_columns]
         found = [vectors.constant(0.0)] * count
         for a, row in enumerate(rows):
-            values = vectors.load_short(row, j)
+            values = vectors.load_short(row, j, mask)
             for m in range(count):
                 builder.store(vectors.plus_product(builder.load(sums[m][a]), values, given[m]), sums[m][a])
                 found[m] = vectors.plus_product(found[m], values, factors[m][a])
         for entry, more in zip(columns, found, strict=True):
-            vectors.store(builder.fadd(vectors.load(entry, j), more, flags=_ADD_TO_PRODUCT), entry, j)
+            total = builder.fadd(vectors.load(entry, j, mask), more, flags=_ADD_TO_PRODUCT)
+            vectors.store(total, entry, j, mask)
+
+    if count == 1:
+        ahead = [vectors.entry(_TILE, after(i, ROWS + a), zero) for a in range(ROWS)]
+    else:  # the calls for other vectors ask for the other rows
+        each = ROWS // 4  # eight vectors ask for all rows
+        first = builder.mul(builder.udiv(k, ir.Constant(k.type, count)), ir.Constant(k.type, each))
+        ahead = [vectors.entry(_TILE, builder.add(after(i, ROWS + a), first), zero) for a in range(each)]
+    whole = builder.sub(n_columns, builder.urem(n_columns, lanes))
+    with cgutils.for_range_slice(builder, zero, whole, lanes, whole.type) as (j, _):
+        for row in ahead:
+            vectors.ask_for(row, j)
+        add_products(j)
+    with builder.if_then(builder.icmp_signed("<", whole, n_columns)):
+        add_products(whole, vectors.below(builder.sub(n_columns, whole)))
     return [vectors.total(builder.load(of_row)) for part in sums for of_row in part]
 
 
@@ -144,11 +176,11 @@ def in_python(count: int) -> Callable[..., tuple[float, ...]]:
     """Return the function for so many vectors at once where NUMBA_DISABLE_JIT is set."""
 
     def products(
-        tile: Array, for_columns: Array, for_rows: Array, columns: Array, i: int, k: int, stop: int
+        tile: Array, for_columns: Array, for_rows: Array, columns: Array, i: int, k: int, n_columns: int
     ) -> tuple[float, ...]:
-        four, some = tile[i : i + _ROWS, :stop], slice(k, k + count)
-        columns[some, :stop] += for_columns[some, i : i + _ROWS] @ four
-        return tuple((for_rows[some, :stop] @ four.T).ravel())
+        rows, some = tile[i : i + ROWS], slice(k, k + count)
+        columns[some] += for_columns[some, i : i + ROWS] @ rows
+        return tuple((for_rows[some] @ rows.T).ravel())
 
     return products
 
@@ -157,7 +189,7 @@ def _in_instructions(count: int) -> Any:
     """Return the function for so many vectors at once, for compiled code."""
 
     def products(
-        typingctx: Any, tile: Any, for_columns: Any, for_rows: Any, columns: Any, i: Any, k: Any, stop: Any
+        typingctx: Any, tile: Any, for_columns: Any, for_rows: Any, columns: Any, i: Any, k: Any, n_columns: Any
     ) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             sums = _instructions(builder, _Vectors(context, builder, signature, args), count, *args[4:])
@@ -168,15 +200,15 @@ def _in_instructions(count: int) -> Any:
             raise TypingError("Tiles, vectors and sums must be in C order, vectors and sums in one precision.")
         if tile.dtype not in (types.float32, columns.dtype):
             raise TypingError("A tile must not be of more precision than the vectors and sums.")
-        sums, numbers = types.UniTuple(columns.dtype, _ROWS * count), [types.intp] * 3
+        sums, numbers = types.UniTuple(columns.dtype, ROWS * count), [types.intp] * 3
         return sums(tile, for_columns, for_rows, columns, *numbers), codegen
 
     return intrinsic(products)
 
 
 # A function of the tile, (p, q); the vectors for its columns and for its rows, and the sums for columns, all with one
-# vector per row; the first of four rows; the first vector; and the number of columns, a multiple of the lanes. It adds
-# what the four rows contribute to the columns, and returns the sums of the rows, those for the first vector first.
+# vector per row; the first of some rows; the first vector; and q. It adds what these rows contribute to the columns,
+# and returns the sums of the rows, those for the first vector first.
 _products = in_python if config.DISABLE_JIT else _in_instructions
 _with_one_vector = _products(1)
 _with_two_vectors = _products(2)
@@ -193,26 +225,24 @@ def add_both_products(
     """Add T @ for_rows.T to `rows` and T.T @ for_columns.T to `columns`, both stored with one vector per row."""
     prefer_wide_vectors()
     (p, q), b = tile.shape, len(for_rows)
-    whole, stop = p - p % _ROWS, q - q % (_VECTOR_BYTES // columns.itemsize)
-    for i in range(0, whole, _ROWS):
+    whole = p - p % ROWS
+    for i in range(0, whole, ROWS):
         for k in range(0, b - 1, 2):
-            sums = _with_two_vectors(tile, for_columns, for_rows, columns, i, k, stop)
-            for a in range(_ROWS):
+            sums = _with_two_vectors(tile, for_columns, for_rows, columns, i, k, q)
+            for a in range(ROWS):
                 rows[k, i + a] += sums[a]
-                rows[k + 1, i + a] += sums[_ROWS + a]
+                rows[k + 1, i + a] += sums[ROWS + a]
         if b % 2:
-            last = _with_one_vector(tile, for_columns, for_rows, columns, i, b - 1, stop)
-            for a in range(_ROWS):
+            last = _with_one_vector(tile, for_columns, for_rows, columns, i, b - 1, q)
+            for a in range(ROWS):
                 rows[b - 1, i + a] += last[a]
-    for i in range(p):  # the columns that are left, and all columns of the rows that are left
-        first = stop if i < whole else 0
-        if first < q:
-            for k in range(b):
-                w, total = for_columns[k, i], 0.0
-                for j in range(first, q):
-                    total += tile[i, j] * for_rows[k, j]
-                    columns[k, j] += w * tile[i, j]
-                rows[k, i] += total
+    for i in range(whole, p):
+        for k in range(b):
+            w, total = for_columns[k, i], 0.0
+            for j in range(q):
+                total += tile[i, j] * for_rows[k, j]
+                columns[k, j] += w * tile[i, j]
+            rows[k, i] += total
 
 
 @compiled(fastmath=_FAST)
