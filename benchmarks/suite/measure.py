@@ -8,16 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
 from benchmarks.suite.plan import SelfTimed
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def machine() -> str:
-    """Return system, Python, and the number of processors and threads that a run may use."""
+    """Return system, Python, BLAS, and the number of processors and threads that a run may use."""
     threads = os.environ.get("OMP_NUM_THREADS")
     said = f", {threads} thread{'' if threads == '1' else 's'}" if threads else ""
-    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} cores{said}"
+    cores = f"{os.cpu_count()} cores{said}"
+    return ", ".join(
+        (f"{platform.system()} {platform.machine()}", f"Python {platform.python_version()}", _blas(), cores)
+    )
+
+
+def _blas() -> str:
+    """Return numpy's BLAS and for which processors its code is: peers and Mercer depend on it in different measure."""
+    found = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    return " ".join(str(found[0].get(key) or "") for key in ("internal_api", "architecture")) if found else "no BLAS"
 
 
 def on_processors(call: Callable[[], Any]) -> SelfTimed:

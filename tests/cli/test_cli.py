@@ -18,6 +18,7 @@ from mercer.cli import app as entry
 from mercer.cli import demo, methods, values
 from mercer.cli.digits import Cleaned
 from mercer.cli.root import app
+from mercer.cli.system import facts
 from mercer.io import readers, writers
 
 RNG = np.random.default_rng(0)
@@ -130,6 +131,15 @@ def test_info_shows_the_installation():
         assert re.search(rf"│ {name} +│ \S", shown), name
     assert np.__version__ in shown
     assert "needs a model file, or --system" in failure("info")
+
+
+@pytest.mark.parametrize(("given", "told"), [("", "for Haswell"), ("Haswell", "for Haswell (by OPENBLAS_CORETYPE)")])
+def test_info_tells_for_which_processors_blas_is(monkeypatch, given, told):
+    library = {"user_api": "blas", "internal_api": "openblas", "version": "1.2", "num_threads": 3}
+    found = [{**library, "architecture": "Haswell"}, {**library, "internal_api": "mkl"}]
+    monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: found)
+    monkeypatch.setenv("OPENBLAS_CORETYPE", given)
+    assert facts()["BLAS"] == f"openblas 1.2 {told}, 3 threads; mkl 1.2, 3 threads"
 
 
 @pytest.mark.parametrize(

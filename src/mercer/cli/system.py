@@ -1,7 +1,9 @@
 """`mercer info --system`: versions, threads, and where compiled functions are kept."""
 
+import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import mercer
 
@@ -32,8 +34,16 @@ def _blas() -> str:
     from threadpoolctl import threadpool_info
 
     found = [one for one in threadpool_info() if one["user_api"] == "blas"]
-    texts = [f"{one['internal_api']} {one['version'] or ''}, {one['num_threads']} threads" for one in found]
+    texts = [f"{_name(one)}, {one['num_threads']} threads" for one in found]
     return "; ".join(dict.fromkeys(texts)) or f"not known to threadpoolctl (scipy {scipy.__version__})"
+
+
+def _name(library: dict[str, Any]) -> str:
+    """Return name, version, and for which processors the library's code is: half of its speed may depend on that."""
+    architecture = library.get("architecture")
+    name = f"{library['internal_api']} {library['version'] or ''}" + (f" for {architecture}" if architecture else "")
+    given = os.environ.get("OPENBLAS_CORETYPE")
+    return f"{name} (by OPENBLAS_CORETYPE)" if given and library["internal_api"] == "openblas" else name
 
 
 def _threads() -> str:
