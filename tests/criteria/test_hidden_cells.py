@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import KernelPCA
+from mercer.criteria import hidden_cells
 from mercer.criteria.hidden_cells import hide, predicted_share, predictions, size_of
 from textbook import criteria as naive
 
@@ -75,6 +76,24 @@ def test_the_share_is_that_of_the_variation_around_the_training_means():
     predicted = np.array([naive.predicted_by_least_squares(X, x, h, 3) for x, h in zip(new, hidden, strict=True)])
     expected = naive.share_predicted(predicted, new, hidden, X.mean(axis=0))
     assert_allclose(predicted_share(model, new, np.random.RandomState(5)), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_share_of_many_rows_is_computed_in_parts(kernel, monkeypatch):
+    """Together, the kernel values of all rows may need more memory than there is."""
+    X, new, parts = rows(40, 6), rows(700, 6, 1), []
+
+    def counted(expansion, X, hidden, counts):
+        parts.append(len(X))
+        return predictions(expansion, X, hidden, counts)
+
+    monkeypatch.setattr(hidden_cells, "predictions", counted)
+    model = KernelPCA(3, kernel=kernel).fit(X).expansion_
+    hidden = hide(new.shape, np.random.RandomState(5))
+    found = predictions(model, new, hidden, [3])[0]
+    expected = naive.share_predicted(found, new, hidden, X.mean(axis=0))
+    assert_allclose(predicted_share(model, new, np.random.RandomState(5)), expected, atol=1e-6)
+    assert sorted(parts) == [188, 256, 256]
 
 
 @pytest.mark.parametrize("kernel", ["poly", "laplacian", "cosine"])

@@ -4,6 +4,7 @@ import threading
 import time
 import tracemalloc
 from collections import Counter
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Precomputed
 from mercer.kernels.tiles import (
@@ -21,7 +23,9 @@ from mercer.kernels.tiles import (
     available_threads,
     memory_budget,
     row_slices,
+    rows_times,
     run_in_threads,
+    run_over_rows,
 )
 from textbook import kernel_pca as naive
 
@@ -299,3 +303,39 @@ def test_precomputed_rows_are_cut_like_any_others(rng):
     blocks = PointBlocks(Precomputed(), np.arange(8), np.float64)
     assert_array_equal(blocks.against(K), K)
     assert_array_equal(blocks.against(sp.csr_matrix(K)), K)
+
+
+@pytest.mark.parametrize(
+    ("products", "given", "slices", "blas", "calls"),
+    [
+        (2**25, 2, 1, 1, 2),  # the threads of Python share the rows, and BLAS has one in each
+        (2**25, 2, 5, 1, 5),
+        (2**24, 2, 1, 1, 1),  # a few products
+        (2**24, 2, 4, 1, 4),
+        (2**25, 1, 1, 2, 1),  # threads of BLAS, since there is only one other
+        (2**24, 1, 1, 1, 1),
+        (2**18, 2, 1, 2, 1),  # so few that BLAS takes one thread by itself
+    ],
+)
+def test_work_on_rows_is_shared_by_threads_of_one_kind(products, given, slices, blas, calls):
+    done, threads, seen = np.zeros(100, int), set(), []
+
+    def work(rows: slice) -> None:
+        done[rows] += 1
+        threads.add(get_ident())
+        seen.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
+
+    with threadpool_limits(2):
+        run_over_rows(work, row_slices(100, 1, 100 // slices), products, given)
+        assert available_threads() == 2
+    assert (done == 1).all()
+    assert seen == [{blas}] * calls
+    assert len(threads) == (2 if products > 2**24 and given == 2 else 1)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 2), (1, 3, 2), (7, 0, 2), (5000, 60, 70)])
+def test_rows_times_a_small_matrix(shape, rng):
+    n, k, r = shape
+    A, B = rng.standard_normal((n, k)).astype("f4"), rng.standard_normal((k, r))
+    np.testing.assert_allclose(rows_times(A, B), A @ B, rtol=1e-12, atol=1e-12)
+    assert rows_times(A, B).dtype == np.float64

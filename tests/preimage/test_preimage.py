@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from mercer import KernelPCA
 from mercer.errors import PreImageWarning
 from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF, Chi2, Laplacian
@@ -665,3 +667,21 @@ def test_regressed_preimages_of_a_distance_kernel_move_with_the_rows(method, opt
     back = find_preimages(method, near, own.scores, own, **options)
     np.testing.assert_allclose(find_preimages(method, far, own.scores, moved, **options) - offset, back, atol=1e-6)
     assert ((back - X) ** 2).mean() < 0.5 * X.var(axis=0).mean()
+
+
+@pytest.mark.parametrize(("kernel", "module"), [("rbf", mika), ("poly", gradient)])
+def test_steps_of_few_rows_use_one_thread_of_blas(kernel, module, monkeypatch):
+    """They are many small products: threads would wait for each other at each of them."""
+    seen, steps = set(), "_climb" if kernel == "rbf" else "_descend"
+    plain = getattr(module, steps)
+
+    def watched(*args):
+        seen.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return plain(*args)
+
+    monkeypatch.setattr(module, steps, watched)
+    X = np.random.default_rng(0).standard_normal((800, 5))
+    with threadpool_limits(2):
+        model = KernelPCA(3, kernel=kernel, gamma=0.1, preimage="auto").fit(X)
+        model.inverse_transform(model.transform(X[:10]))
+    assert seen == {1}

@@ -21,6 +21,7 @@ from mercer.arrays import Array, IntArray
 from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
+from mercer.kernels.tiles import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
 from mercer.preimage.methods import Anchors, find_preimages
 from mercer.preimage.mika import LEAST
 
@@ -31,6 +32,7 @@ _ROUNDS = 3  # projections of a row whose hidden cells are filled, with one step
 _LARGEST_GAMMA = 1e30  # for rows of size 1; with any larger one all kernel values are 0 in float32, too
 _LONGEST = 1e4  # gamma times a squared length, from which on float32 has too few digits for a difference
 _ROUNDING = 1e-12  # share of the size of the rows; what varies less is constant
+_ROWS, _ARRAYS = 256, 4  # rows that are predicted together, at most, and numbers for each of them and each point
 _RIDGE = 1e-9  # beside the unit length of the axes: only so that as many components as known cells do not fail
 
 
@@ -63,7 +65,14 @@ def predictions(expansion: Expansion, X: Array, hidden: BoolArray, counts: Seque
 def predicted_share(expansion: Expansion, X: Array, rng: np.random.RandomState) -> float:
     """Return the share of the variation of hidden cells that a model predicts, relative to the mean of its points."""
     hidden, unit = hide((len(X), X.shape[1]), rng), size_of(X)
-    missed = predictions(expansion, X, hidden, [expansion.n_components])[0] - X
+    missed = np.empty(X.shape)
+
+    def work(_: int, rows: slice) -> None:
+        missed[rows] = predictions(expansion, X[rows], hidden[rows], [expansion.n_components])[0] - X[rows]
+
+    per_row = max(_ARRAYS * expansion.n_points * X.itemsize, TILE_BYTES // _ROWS)
+    with one_blas_thread():  # also for a single slice: its products are small
+        run_in_threads(work, row_slices(len(X), per_row), available_threads())
     varied = X - np.asarray(expansion.points, np.float64).mean(axis=0)
     least = max(hidden.sum(), 1) * _ROUNDING**2  # where nothing varies, all that a model misses is rounding
     variation = max(((varied[hidden] / unit) ** 2).sum(), least)

@@ -17,7 +17,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import PointBlocks, available_threads
+from mercer.kernels.tiles import PointBlocks, available_threads, rows_times
 from mercer.kernels.user_given import Precomputed
 
 _HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32
@@ -183,7 +183,7 @@ class Expansion:
         """Return k(X, points) @ weights.T, whatever the kernel values are."""
         if self.kernel.inner_product and not (is_sparse(X) or is_sparse(self.points)):
             vectors = weights @ self.kernel.prepare(self.points, np.float64)
-            return np.asarray(self.kernel.prepare(X, np.float64) @ vectors.T)
+            return rows_times(self.kernel.prepare(X, np.float64), vectors.T)
         blocks = self.kernel_blocks(X)
         out = np.empty((n_rows(X), len(weights)))
         transposed = np.ascontiguousarray(weights.T, blocks.dtype)
@@ -211,7 +211,7 @@ class Expansion:
         ndarray of shape (n_samples, n_components)
             The scores, in float32 where X is, otherwise in float64.
         """
-        scores = self._from_mean(X) @ self._mean_and_axes[1].T if self._has_axes(X) else self._scores(X)
+        scores = rows_times(self._from_mean(X), self._mean_and_axes[1].T) if self._has_axes(X) else self._scores(X)
         typed: Array = scores.astype(np.result_type(X.dtype, np.float32), copy=False)
         return typed
 
@@ -236,7 +236,7 @@ class Expansion:
             return self._project_with_distance(X)
         if self._has_axes(X):
             rows = self._from_mean(X)
-            return rows @ self._mean_and_axes[1].T, np.einsum("ij,ij->i", rows, rows)
+            return rows_times(rows, self._mean_and_axes[1].T), np.einsum("ij,ij->i", rows, rows)
         own = self.kernel.diagonal(X) if diagonal is None else diagonal
         if self.nu is None:
             return self._scores(X), own

@@ -6,7 +6,7 @@ blocks of this size, and safe after a fork.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import Event
 from typing import Any, TypeVar
@@ -26,6 +26,8 @@ _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that t
 _SLAB_BYTES = 32 * 2**20
 _STRIP = 128  # rows of a strip of a whole matrix
 _ONE_THREAD_ROWS = 400  # up to here one thread makes a whole matrix: starting another takes longer
+_FEW_PRODUCTS = 2**24  # of numbers, about a millisecond: for less, starting threads is not worth it
+_TINY_PRODUCTS = 2**18  # up to here BLAS itself takes one thread
 _LINE = 64  # bytes of a cache line
 FEW_VECTORS = 40  # up to here reading a tile once is faster than two matrix products
 
@@ -89,7 +91,7 @@ def _on_one_thread(*kinds: str) -> Iterator[None]:
                 library.set_num_threads(count)
 
 
-def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], threads: int) -> None:
+def run_in_threads(work: Callable[[int, Item], object], items: Sequence[Item], threads: int) -> None:
     """Call work(worker, item) for all items; `worker` says which scratch space the call may use.
 
     Items are assigned in turn, not to the first free worker, so that sums over a worker's items never depend on timing.
@@ -117,6 +119,29 @@ def run_in_threads(work: Callable[[int, Item], None], items: Sequence[Item], thr
         except BaseException:
             stopped.set()  # leaving the pool waits for its threads: after Ctrl-C for the rest of the pass
             raise
+
+
+def run_over_rows(work: Callable[[slice], object], slices: list[slice], products: int, threads: int) -> None:
+    """Call work(rows) for all slices; `products` says how many products of numbers that takes in all.
+
+    A few are computed by one thread. Of more, a single slice is divided among the threads. BLAS is not left to do that:
+    its threads wait for each other at every product, on a busy machine for ten to a hundred times as long as the
+    product takes. With one thread given, BLAS may use its own for large products.
+    """
+    few, tiny = products <= _FEW_PRODUCTS, products <= _TINY_PRODUCTS
+    if len(slices) == 1 and threads > 1 and not few:
+        rows = slices[0].stop
+        slices = row_slices(rows, 1, -(-rows // threads))
+    with one_blas_thread() if (few or threads > 1) and not tiny else nullcontext():
+        run_in_threads(lambda _, rows: work(rows), slices, 1 if few else min(threads, len(slices) or 1))
+
+
+def rows_times(A: Array, B: Array) -> Array:
+    """Return A @ B for many rows and a small B, in threads over the rows if there is enough to do."""
+    out = np.empty((len(A), B.shape[1]), np.result_type(A, B))
+    rows = [slice(0, len(A))]
+    run_over_rows(lambda part: np.matmul(A[part], B, out=out[part]), rows, A.size * B.shape[1], available_threads())
+    return out
 
 
 class MappedRows:
@@ -176,7 +201,8 @@ class PointBlocks:
             slices = row_slices(n_rows(X), per_row, budget // threads)
             shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
             slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))
-        run_in_threads(lambda _, rows: work(rows, self.against(X[rows])), slices, min(threads, len(slices) or 1))
+        products = n_rows(X) * self.size * max(1, int(stored))
+        run_over_rows(lambda rows: work(rows, self.against(X[rows])), slices, products, threads)
 
 
 class _Slab:

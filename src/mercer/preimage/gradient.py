@@ -9,7 +9,7 @@ from mercer.arrays import Array, Points
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
-from mercer.kernels.tiles import TILE_BYTES, available_threads, row_slices, run_in_threads
+from mercer.kernels.tiles import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
 from mercer.preimage.anchors import Anchors, best_start
 from mercer.preimage.kernel_gradients import self_value, weighted_sum
 from mercer.preimage.target import components, target_norm
@@ -73,7 +73,8 @@ def gradient(
 
     threads = available_threads()
     per_row = max(4 * expansion.n_points * Z.itemsize, TILE_BYTES // (threads * _ROWS))
-    run_in_threads(work, row_slices(len(Z), per_row, TILE_BYTES // threads), threads)
+    with one_blas_thread():  # also for a single slice: its products are small
+        run_in_threads(work, row_slices(len(Z), per_row, TILE_BYTES // threads), threads)
     return Z
 
 

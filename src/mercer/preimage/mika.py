@@ -13,7 +13,7 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse
 from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
-from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, row_slices, run_in_threads
+from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, one_blas_thread, row_slices, run_in_threads
 from mercer.preimage.anchors import Anchors, best_start
 
 # If f is below this share of sum |g_i k_i|, a step is divided by that sum instead: f still rises, and the step is at
@@ -72,7 +72,8 @@ def mika(
 
     threads = available_threads()
     per_row = (3 * hill.blocks.size + 6 * Z.shape[1]) * Z.itemsize  # weights, kernel values and their absolute values
-    run_in_threads(work, row_slices(len(Z), per_row, TILE_BYTES // threads), threads)
+    with one_blas_thread():  # also for a single slice: its products are small, and threads of BLAS wait for each other
+        run_in_threads(work, row_slices(len(Z), per_row, TILE_BYTES // threads), threads)
     return np.asarray(Z + shift)
 
 

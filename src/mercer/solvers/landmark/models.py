@@ -12,7 +12,7 @@ from mercer.expansion.build import of_components
 from mercer.expansion.model import Expansion
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import available_threads, one_blas_thread, run_in_threads
+from mercer.kernels.tiles import available_threads, one_blas_thread, run_over_rows
 from mercer.solvers.exact.weighted import fit_weighted
 from mercer.solvers.landmark.moments import Landmarks, Whitening, block_slices
 
@@ -130,9 +130,9 @@ def project(model: Expansion, X: Points, n_jobs: int | None = None) -> Array:
     weights = np.ascontiguousarray(model.coef.T, blocks.dtype)
     out = np.empty((n_rows(X), model.n_components), X.dtype)
 
-    def work(_: int, rows: slice) -> None:
+    def work(rows: slice) -> None:
         out[rows] = blocks.against(X[rows]) @ weights - model.offset
 
-    slices = block_slices(n_rows(X), blocks, n_jobs)
-    run_in_threads(work, slices, min(len(slices), available_threads(n_jobs)) if len(slices) > 1 else 1)
+    products = n_rows(X) * model.n_points * X.shape[1]
+    run_over_rows(work, block_slices(n_rows(X), blocks, n_jobs), products, available_threads(n_jobs))
     return out
