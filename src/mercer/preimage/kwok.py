@@ -13,12 +13,13 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
-from mercer.kernels.tiles import TILE_BYTES, row_slices
+from mercer.kernels.tiles import TILE_BYTES, available_threads, row_slices, run_over_rows
 from mercer.preimage.anchors import Anchors, dense_rows, nearest
 from mercer.preimage.target import components, target_norm
 
 _SMALLEST = 1e-12  # smallest kernel value: keeps the logarithm finite for rows that are far away
 _CANDIDATES = 3  # candidates per neighbour
+_PRODUCTS = 20  # of numbers, for each entry of k rows and each of k columns, that singular values take
 _RANK = 1e-4  # relative singular value; the neighbours do not span directions below it
 
 
@@ -91,9 +92,14 @@ def kwok(
     target = target_norm(expansion, components(expansion, scores))[:, None]
     distances = input_distances(expansion.kernel, squared, own, target)
     out = np.empty((len(scores), anchors.points.shape[1]))
-    for rows in row_slices(len(out), 5 * near.shape[1] * out.shape[1] * out.itemsize, TILE_BYTES):
+
+    def work(rows: slice) -> None:
         flat = dense_rows(anchors.points, near[rows].ravel()).astype(np.float64, copy=False)
         out[rows] = locate(flat.reshape(*near[rows].shape, -1), distances[rows], rank_tol)
+
+    k, threads = near.shape[1], available_threads()
+    slices = row_slices(len(out), 5 * k * out.shape[1] * out.itemsize, TILE_BYTES // threads)
+    run_over_rows(work, slices, _PRODUCTS * k * k * out.size, threads)
     return out
 
 
