@@ -164,3 +164,25 @@ def test_the_error_of_an_overflow_names_the_number_that_causes_it(rng):
     model = mercer.IncrementalKernelPCA(2, gamma=0.1).fit(rng.standard_normal((50, 3)))
     with pytest.raises(ValueError, match=r"the data reach 1e\+200"):
         model.partial_fit(np.full((3, 3), 1e200))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "offset", "gamma"),
+    [("linear", 1e5, None), ("cosine", 1e5, None), ("poly", 1e5, None), ("rbf", 0.0, 1e-10), ("sigmoid", 0.0, 1e-10)],
+)
+@pytest.mark.parametrize("name", ["LandmarkKernelPCA", "IncrementalKernelPCA", "OnlineRobustKernelPCA"])
+def test_rows_whose_kernel_values_lose_digits_are_told(name, kernel, offset, gamma, rng):
+    """The second eigenvalue of `LandmarkKernelPCA` is 0 or wrong by more than 1e-6 in all of these cases."""
+    X = rng.standard_normal((200, 4)) * [3.0, 2.0, 1.0, 0.5] + offset
+    with pytest.warns(UserWarning, match="times as far from the origin as from their mean") as told:
+        getattr(mercer, name)(2, kernel=kernel, gamma=gamma).fit(X)
+    asked = {"linear": "mean of each column", "rbf": "Raise gamma", "sigmoid": "raise gamma"}
+    assert any(asked.get(kernel, "mean of each column") in str(one.message) for one in told)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "poly", "rbf", "laplacian", "sigmoid"])
+def test_nothing_is_told_of_rows_a_hundred_spreads_away_from_zero(kernel, rng, recwarn):
+    X = rng.standard_normal((200, 4)) + 100.0
+    model = mercer.LandmarkKernelPCA(2, kernel=kernel, gamma=0.01, landmarks=50, random_state=0).fit(X)
+    assert model.n_samples_seen_ == 200
+    assert not [one for one in recwarn if "far from the origin" in str(one.message)]

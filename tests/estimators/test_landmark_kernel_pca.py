@@ -443,6 +443,17 @@ def test_float32_rows_that_change_are_measured_with_enough_digits(kernel, change
     assert_allclose(short.eigenvalues_, wide.eigenvalues_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("selection", ["ald", "rpcholesky", "greedy_kpca"])
+@pytest.mark.parametrize(("kernel", "gamma", "most"), [("rbf", 0.5, 1e-3), ("poly", 0.1, 1e-5)])
+def test_landmarks_are_added_where_those_before_are_nearly_dependent(selection, kernel, gamma, most):
+    """Sorted rows leave the range of the first ones, whose kernel matrix is singular up to rounding."""
+    X = np.sort(np.random.default_rng(6).standard_normal((1200, 1)), axis=0)
+    options = {"kernel": kernel, "gamma": gamma}
+    model = LandmarkKernelPCA(3, landmarks=200, nu=0.0, selection=selection, random_state=0, **options)
+    exact = KernelPCA(3, **options).fit(X).eigenvalues_
+    assert_allclose(fed(model, X, 200).eigenvalues_, exact, atol=most * exact[0])
+
+
 def test_the_model_is_refreshed_when_asked_or_every_k_rows(X, new, points):
     lazy, every = on(points), on(points, refresh=100)
     for model in (lazy, every):

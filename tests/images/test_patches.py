@@ -98,6 +98,7 @@ def test_directions_that_stand_out_are_counted(rng):
     assert signal_dimensions(noise + 3 * signal, 1.0) == 3
     assert signal_dimensions(0.9 * noise, 1.0) == 1
     assert signal_dimensions(noise[:1], 1.0) == 1
+    assert signal_dimensions(noise, 1e300) == 1
 
 
 # -- the denoiser -------------------------------------------------------------------------------------------------

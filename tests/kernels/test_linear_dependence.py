@@ -89,6 +89,15 @@ def test_a_dictionary_explains_every_row_up_to_nu(rng):
     assert made.missing(X, made.features(X)).max() < 1.001e-4
 
 
+def test_a_row_outside_the_span_is_new_where_the_points_are_nearly_dependent():
+    """Their kernel matrix is singular up to rounding, and its inverse made the part of a row in the span too long."""
+    X = np.linspace(-3.0, -0.5, 400)[:, None]
+    dictionary = AldDictionary(RBF(0.5), 0.0, 300)
+    dictionary.extend(X)
+    for row in np.linspace(0.0, 2.0, 9):
+        assert dictionary.extend(np.array([[row]]))
+
+
 def test_a_dictionary_goes_on_after_a_pickle(rng):
     X = rng.standard_normal((120, 4))
     whole, halves = (AldDictionary(Polynomial(0.5, 1.0, 3), 0.02, 100) for _ in range(2))

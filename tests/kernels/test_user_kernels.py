@@ -127,6 +127,13 @@ def test_haar_signals(level, dtype, rng):
     assert_allclose(kernel.diagonal(X), naive.diagonal(naive.haar(level), X), atol=atol)
 
 
+@pytest.mark.parametrize("level", [-1, 1.5, "2"])
+def test_a_level_that_is_none_is_refused(level, rng):
+    pytest.importorskip("pywt")
+    with pytest.raises(ValueError, match=f"level.*got {level!r}"):
+        KernelPCA(2, kernel="wavelet", kernel_params={"level": level}).fit(rng.standard_normal((5, 8)))
+
+
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("shape", [(8, 4), (4, 8), (4, 4)])
 def test_haar_images(level, shape, rng):

@@ -408,6 +408,8 @@ def test_snr_at_its_ends():
     assert metrics.snr(signal, signal) == np.inf
     assert metrics.snr(np.ones(3), np.ones(3)) == np.inf
     assert metrics.snr(np.ones(3), np.zeros(3)) == -np.inf
+    assert np.isnan(metrics.snr([1.0, np.nan], [1.0, 2.0]))
+    assert np.isnan(metrics.snr([1.0, 2.0], [1.0, np.nan]))
     assert metrics.snr(signal, np.full(12, signal.mean())) == pytest.approx(0.0)
     assert metrics.snr(signal, signal[::-1]) == pytest.approx(metrics.snr(1e150 * signal, 1e150 * signal[::-1]))
     with pytest.raises(ValueError, match=r"\(3,\) and \(4,\)"):

@@ -177,6 +177,12 @@ def test_singular_ridge_warns_and_takes_least_squares():
     np.testing.assert_allclose(fit(S), X, atol=1e-8)
 
 
+def test_ridge_says_that_kernel_values_of_scores_overflow():
+    S = 1e4 * cloud(16, 9, 2)
+    with pytest.raises(ValueError, match="Kernel values of the scores are not finite"):
+        RidgeMap.fit(S, cloud(17, 9, 3), Polynomial(1.0, 1.0, 50))
+
+
 def test_ridge_with_an_indefinite_kernel_solves_its_equations():
     S, X = cloud(18, 12, 3), cloud(19, 12, 2)
     kernel = Sigmoid(1.0, -1.0)

@@ -23,6 +23,7 @@ _MANY_OUTLIERS = 0.4  # share of rows with the weight of outliers beyond which i
 _LEFT_OUT = {"exp": 0.05, "tukey": 0.05}  # such a weight, where losses give ordinary rows less than one half; else 0.5
 _ALONE = 1.0  # k(x, x), below which a row counts as alone if its kernel values with all others do not add up to it
 _FAR = 3e3  # distances from the origin, in distances from the mean, up to which errors are below 1e-6
+_SOME_ROWS = 32  # that measure these distances where kernel values are needed
 
 
 def uneven(n: int, rows_that_count: float) -> str | None:
@@ -80,17 +81,41 @@ def check_memory(what: str, n: int, held: int, advice: str) -> None:
 
 
 def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
-    """Warn where inner products of rows lose the digits of small components, because the rows are far from zero."""
-    if not (isinstance(kernel, Linear) and center) or is_sparse(X) or n_rows(X) < _ENOUGH_ROWS or all_the_same(X):
+    """Warn where kernel values lose the digits of small components, because the rows are far from zero in feature space
+    or differ little there.
+    """
+    if not center or is_sparse(X) or n_rows(X) < _ENOUGH_ROWS or all_the_same(X):
         return
-    mean = X.mean(axis=0, dtype=np.float64)
-    spread = float(np.sqrt(X.var(axis=0, dtype=np.float64).sum()))
-    if 0.0 < _FAR * spread < (distance := float(np.linalg.norm(mean))):
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported by the fit
+        distance, spread = _distance_and_spread(kernel, X)
+    if not 0.0 < _FAR * spread < distance:
+        return
+    how_far = f"{distance / spread:.0e} times as far from the origin as from their mean"
+    if isinstance(kernel, Linear):
         warn_user(
-            f"The rows are {distance / spread:.0e} times as far from the origin as from their mean. Inner products of "
-            "such rows lose the digits that small components need. Subtract the mean of each column first, for example "
-            "with StandardScaler, or use KernelPCA, which does so."
+            f"The rows are {how_far}. Inner products of such rows lose the digits that small components need. Subtract "
+            "the mean of each column first, for example with StandardScaler, or use KernelPCA, which does so."
         )
+        return
+    advice = "Subtract the mean of each column first, for example with StandardScaler, or raise gamma"
+    warn_user(
+        f"In the feature space of kernel={kernel.name!r} the rows are {how_far}. Kernel values of such rows differ so "
+        "little that they lose the digits that small components need. "
+        f"{'Raise gamma' if kernel.unit_diagonal else advice}, or use KernelPCA, which keeps more of them."
+    )
+
+
+def _distance_and_spread(kernel: Kernel, X: Points) -> tuple[float, float]:
+    """Return the length of the mean in feature space, and the root mean square distance of the rows from it.
+
+    For kernels that are no inner products of rows, both are those of some rows.
+    """
+    if kernel.inner_product:
+        rows = kernel.prepare(X, np.float64)
+        return float(np.linalg.norm(rows.mean(axis=0))), float(np.sqrt(rows.var(axis=0).sum()))
+    K = kernel(X[:: -(-n_rows(X) // _SOME_ROWS)].astype(np.float64, copy=False))
+    mean_norm = float(K.mean())
+    return np.sqrt(max(mean_norm, 0.0)), np.sqrt(max(float(K.diagonal().mean()) - mean_norm, 0.0))
 
 
 def warn_of_outliers(weights: Array, eigenvalues: Array, psi: str) -> None:

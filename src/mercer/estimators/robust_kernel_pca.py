@@ -289,8 +289,8 @@ class RobustKernelPCA(KernelDecomposition):
             space: RowSpace = self._all_rows(kernel, X, X.dtype)
             r, given = self._count(n_rows(X)), self._given(n_rows(X))
         else:
-            warn_far_from_origin(kernel, X, self.center)
             points = self._landmark_map(kernel, X)
+            warn_far_from_origin(kernel, X, self.center)
             space = self._on_landmarks(points, X)
             r, given = self._count(min(points.rank, n_rows(X))), self._given(n_rows(points.points))
         may_need_float64 = all_rows and X.dtype == np.float32

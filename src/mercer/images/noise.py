@@ -45,8 +45,8 @@ def signal_dimensions(X: Array, noise: float) -> int:
     """
     n, d = X.shape
     variances = np.linalg.eigvalsh(np.cov(X, rowvar=False).reshape(d, d)) if n > 1 else np.zeros(1)
-    edge = noise**2 * (1.0 + np.sqrt(d / n)) ** 2
-    return max(1, int(np.count_nonzero(variances > edge)))
+    edge = noise * (1.0 + np.sqrt(d / n))  # not its square, which of a large number is none
+    return max(1, int(np.count_nonzero(np.sqrt(np.maximum(variances, 0.0)) > edge)))
 
 
 def _blocks(image: Array) -> Array:

@@ -30,6 +30,9 @@ _DRAWN = 64  # pivots drawn at once
 _STREAM_ROWS = 256  # rows of a stream that are examined together
 _EXHAUSTED = 1e-12  # share of the first trace below which the chosen rows explain all others
 _ROUNDING = 1e-13  # share of k(x, x) below which a residual is rounding
+# Added to K_mm as a share of its diagonal: rounding errors of kernel values. Where points are nearly dependent the
+# inverse multiplies these, k_m^T K_mm^-1 k_m exceeds k(x, x), and rows far outside of the span would count as known.
+_SLACK = 16.0 * float(np.finfo(np.float64).eps)
 _LEAST_NU = 1e-10  # share of k(x, x) below which a residual is rounding, in a dictionary that grows for a long time
 _FIRST_NU = 0.2  # so large that the first rows of sorted data do not fill the dictionary at once
 
@@ -178,7 +181,7 @@ class AldDictionary:
     def __init__(self, kernel: Kernel, nu: float, limit: int) -> None:
         self.kernel, self.nu, self.limit = kernel, nu, limit
         self.points: Points = None  # (m, d), None before the first
-        self._factor = np.empty((0, 0))  # (m, m), lower: L L^T = K_mm
+        self._factor = np.empty((0, 0))  # (m, m), lower: L L^T = K_mm and the slack
         self._sum, self._seen = 0.0, 0  # of k(x, x)
         self._blocks: PointBlocks | None = None
 
@@ -209,7 +212,7 @@ class AldDictionary:
             return
         rows, B = X[novel], B[:, novel]
         S = PointBlocks(self.kernel, rows, np.float64).against(rows) - B.T @ B
-        np.fill_diagonal(S, residual[novel])
+        np.fill_diagonal(S, residual[novel] + _SLACK * own[novel])
         places, lower = _take_in_order(S, thresholds[novel], self.limit - len(self))
         self._append(rows[places], B[:, places], lower)
 

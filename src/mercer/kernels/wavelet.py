@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import prod
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +61,11 @@ class Wavelet(Kernel):
     wavelet: str = "haar"
     level: int = 1
     shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        level: Any = self.level
+        if not isinstance(level, Integral) or level < 0:
+            raise ValueError(f"The level of a wavelet kernel must be a whole number of at least 0; got {level!r}.")
 
     def prepare(self, X: Points, dtype: Any, origin: Array | None = None) -> Any:
         """Replace rows by their approximation coefficients; the origin is not used.

@@ -106,4 +106,4 @@ def snr(signal: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
     power = float(np.sum((s - s.mean()) ** 2))
     if noise == 0.0:
         return float("inf")
-    return float(10.0 * (np.log10(power) - np.log10(noise))) if power > 0.0 else float("-inf")
+    return float("-inf") if power == 0.0 else float(10.0 * (np.log10(power) - np.log10(noise)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from mercer.arrays import Array, Points, is_sparse
+from mercer.arrays import Array, Points, check_kernel_values, is_sparse
 from mercer.errors import PreImageWarning, warn_user
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
@@ -57,7 +57,8 @@ def gaussian_of(train_scores: Array) -> RBF:
 
 
 def _penalised(scores: Array, kernel: Kernel, alpha: float) -> Array:
-    K = kernel(scores)
+    with np.errstate(over="ignore", invalid="ignore"):  # the check tells it in words
+        K = check_kernel_values(kernel(scores), "the scores")
     K.flat[:: len(K) + 1] += alpha
     return K
 

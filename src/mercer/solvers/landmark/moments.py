@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from mercer.arrays import Array, Points, check_kernel_values, check_squares, n_rows
 from mercer.engine.dense import leading_pairs
@@ -20,6 +19,7 @@ _CENTRAL_ROWS = 64  # rows whose median is the reference
 # Directions of the landmarks' kernel matrix below this share of the largest eigenvalue are left out: a product of two
 # kernel values has an error of eps, whitening divides it by the share, and what is left out is as small as the share.
 _LEAST_SHARE = 1e-10
+_LEAST_MAPPED = 1e-12  # the same share where moments are brought to more landmarks: small directions may become large
 _LEAST_MISSING = 1e-9  # of sum k(x, x); what is missing beyond the span, if it is less, is rounding
 # float32 must keep this on a sample of rows: errors of the eigenvalues, relative to the largest of them
 _SAMPLE_ROWS = 1024
@@ -100,14 +100,8 @@ class Whitening:
     @classmethod
     def of(cls, kernel: Kernel, points: Points) -> "Whitening":
         """Return the coordinates for given landmarks."""
-        space = LandmarkMap.of(kernel, points)
-        own = kernel.diagonal(points)
-        check_squares(own)
-        lengths = np.sqrt(np.maximum(own, 0.0))
-        scaled = space.root * lengths[:, None]
-        inverse = np.einsum("ij,ij->j", scaled, scaled)  # 1 / eigenvalue of the landmarks' scaled kernel matrix
-        keep = inverse * _LEAST_SHARE <= inverse.min(initial=np.inf)
-        kept = replace(space, root=np.ascontiguousarray(space.root[:, keep]))
+        check_squares(kernel.diagonal(points))
+        kept = _well_known(kernel, points, _LEAST_SHARE)
         return cls(points, kernel, kept.root, kept.features(points))
 
     def covariance(self, moments: Moments, center: bool) -> Array:
@@ -120,6 +114,18 @@ class Whitening:
         varying = float(np.einsum("ij,ij->", self.root, moments.scatter(True) @ self.root))
         mean = moments.mean @ self.root
         return varying, moments.weight * float(mean @ mean)
+
+
+def _well_known(kernel: Kernel, points: Points, least_share: float) -> LandmarkMap:
+    """Return the map on landmarks, less the directions with a smaller share of the largest eigenvalue of their kernel
+    matrix, scaled to k(x, x) = 1.
+    """
+    space = LandmarkMap.of(kernel, points)
+    lengths = np.sqrt(np.maximum(kernel.diagonal(points), 0.0))
+    scaled = space.root * lengths[:, None]
+    inverse = np.einsum("ij,ij->j", scaled, scaled)  # 1 / eigenvalue
+    keep = inverse * least_share <= inverse.min(initial=np.inf)
+    return replace(space, root=np.ascontiguousarray(space.root[:, keep]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +174,9 @@ class Landmarks:
         """
         m = n_rows(self.points)
         K = PointBlocks(self.kernel, self.points, np.float64).against(more)  # (m', m)
+        root = _well_known(self.kernel, self.points, _LEAST_MAPPED).root  # the inverse multiplies rounding errors
         with one_blas_thread():
-            T = cho_solve(cho_factor(K[:m], lower=True), K.T).T
+            T = (K @ root) @ root.T
         T[:m] = np.eye(m)
         return moments.mapped(T)
 
