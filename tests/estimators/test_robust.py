@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelPCA, RobustKernelPCA, plots
+from mercer import KernelPCA, OnlineRobustKernelPCA, RobustKernelPCA, plots
 from mercer.cli import methods
 from mercer.engine.psi import PSI_NAMES, Psi, PsiRule, auto_scale
 from mercer.kernels.distance import RBF
@@ -525,3 +525,15 @@ def test_equal_residuals_of_any_size_give_a_scale(rng):
         beta, xi = auto_scale(np.full(9, size))
         assert np.isfinite([beta, xi]).all()
         assert xi >= size
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("value", [1e3, 1e12])
+def test_one_enormous_row_does_not_take_the_landmarks_of_all_others(value, kernel, rng):
+    X = rng.standard_normal((300, 4))
+    options = {"kernel": kernel, "landmarks": 30, "random_state": 0}
+    expected = RobustKernelPCA(2, **options).fit(X).explained_variance_
+    X[5, 3] = value
+    for model in (RobustKernelPCA(2, **options).fit(X), OnlineRobustKernelPCA(2, **options).partial_fit(X)):
+        assert model.expansion_.n_points >= 4
+        assert_allclose(model.explained_variance_, expected, rtol=0.3)
