@@ -22,7 +22,8 @@ _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
 _MANY_OUTLIERS = 0.4  # share of rows with the weight of outliers beyond which it is told
 _LEFT_OUT = {"exp": 0.05, "tukey": 0.05}  # such a weight, where losses give ordinary rows less than one half; else 0.5
 _ALONE = 1.0  # k(x, x), below which a row counts as alone if its kernel values with all others do not add up to it
-_FAR = 3e3  # distances from the origin, in distances from the mean, up to which errors are below 1e-6
+# distances from the origin, in distances from the mean, up to which errors are below 1e-6: on landmarks, on all rows
+_FAR, _FAR_ON_ALL_ROWS = 3e3, 3e5
 
 
 def uneven(n: int, rows_that_count: float) -> str | None:
@@ -79,13 +80,14 @@ def check_memory(what: str, n: int, held: int, advice: str) -> None:
         )
 
 
-def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
+def warn_far_from_origin(kernel: Kernel, X: Points, center: bool, *, on_all_rows: bool = False) -> None:
     """Warn where inner products of rows lose the digits of small components, because the rows are far from zero."""
     if not (isinstance(kernel, Linear) and center) or is_sparse(X) or n_rows(X) < _ENOUGH_ROWS or all_the_same(X):
         return
     mean = X.mean(axis=0, dtype=np.float64)
     spread = float(np.sqrt(X.var(axis=0, dtype=np.float64).sum()))
-    if 0.0 < _FAR * spread < (distance := float(np.linalg.norm(mean))):
+    far = _FAR_ON_ALL_ROWS if on_all_rows else _FAR
+    if 0.0 < far * spread < (distance := float(np.linalg.norm(mean))):
         warn_user(
             f"The rows are {distance / spread:.0e} times as far from the origin as from their mean. Inner products of "
             "such rows lose the digits that small components need. Subtract the mean of each column first, for example "
