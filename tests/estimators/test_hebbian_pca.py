@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 import mercer
-from mercer import HebbianPCA
+from mercer import HebbianPCA, LandmarkKernelPCA
 from mercer.cli import methods
 from mercer.events import History
 from mercer.plots.hebbian import mode_decay, oja_solution
@@ -159,6 +159,18 @@ def test_a_constant_gain_follows_change(rng):
     model = HebbianPCA(1, gain="constant", eta0=0.003, center=False, random_state=0)
     assert abs(model.partial_fit(X).components_[0, 0]) > 0.99
     assert abs(model.partial_fit(X[:, ::-1]).components_[0, 2]) > 0.99
+
+
+@pytest.mark.parametrize("gain", ["et", "t", "constant"])
+@pytest.mark.parametrize("scale", [1e-2, 1e-6])
+def test_after_a_fall_in_scale_it_stays_near_pca_of_all_rows(gain, scale, rng):
+    before, after = rng.standard_normal((2, 1500, 6)) * [[[5, 3, 1, 1, 1, 1]], [[1, 1, 1, 1, 3, 5]]]
+    X = np.vstack([before, scale * after])
+    assert captured(HebbianPCA(2, gain=gain, random_state=0).partial_fit(X), X) > 0.99
+    follower = LandmarkKernelPCA(2, kernel="linear", landmarks=50, window=1000, random_state=0)
+    for rows in np.split(X, 10):
+        follower.partial_fit(rows)
+    assert follower.transform(np.eye(6)[4:] * scale).std() > 5 * follower.transform(np.eye(6)[:2] * scale).std()
 
 
 def test_a_growing_stream_never_explains_more_than_the_whole(rng):

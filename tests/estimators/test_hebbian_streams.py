@@ -289,3 +289,17 @@ def test_a_huge_row_is_told_once_and_not_with_every_chunk_after_it(cls, rng):
             if number == 70:
                 model = pickle.loads(pickle.dumps(model))
     assert "lies in about 1 of them" in str(found[0].message)
+
+
+@pytest.mark.parametrize(("landmarks", "shift"), [(None, 1e8), (20, 1e6)])
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_rows_far_from_the_origin_are_told_where_digits_are_lost(landmarks, shift, way, rng):
+    """Components were wrong by up to all of their variance, and nothing was told."""
+    X = rng.standard_normal((300, 4)) * [5, 3, 1, 0.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        getattr(HebbianKernelPCA(2, kernel="linear", landmarks=landmarks, random_state=0), way)(X + 1e3)
+    model = HebbianKernelPCA(2, kernel="linear", landmarks=landmarks, random_state=0)
+    with pytest.warns(UserWarning, match="as far from the origin"):
+        getattr(model, way)(X + shift)

@@ -302,6 +302,27 @@ def test_a_fit_that_leaves_out_most_rows_is_told(rng):
         OnlineRobustKernelPCA(3, gamma=0.02, landmarks=30, random_state=0).fit(contaminated(rng, 180)[1])
 
 
+def _told(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(one.message) for one in caught]
+
+
+def test_fewer_components_than_wanted_are_told_once(rng):
+    """In a stream nothing was told; in `fit` on equal rows it was told twice, once in words for streams."""
+    X = rng.standard_normal((200, 4))
+    model = OnlineRobustKernelPCA(20, landmarks=8, random_state=0)
+    assert _told(lambda: model.partial_fit(X[:40])) == []  # the model is preliminary, and more rows can follow
+    texts = _told(lambda: model.partial_fit(X[40:120])) + _told(lambda: model.partial_fit(X[120:]))
+    assert texts == ["n_components=20, but the data allow only 8: the model has n_components_=8."]
+    repeated = np.repeat(X[:3], 300, axis=0)
+    [text] = _told(lambda: OnlineRobustKernelPCA(5, landmarks=20, random_state=0).partial_fit(repeated))
+    assert "first 600 rows are so alike" in text
+    [text] = _told(lambda: OnlineRobustKernelPCA(5, random_state=0).fit(repeated))
+    assert text.startswith("n_components=5, but")
+
+
 @every_update
 def test_an_expansion_once_given_out_does_not_change(update, rng):
     _, C = contaminated(rng, 200)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelPCA, RobustKernelPCA, plots
+from mercer import KernelPCA, OnlineRobustKernelPCA, RobustKernelPCA, plots
 from mercer.cli import methods
 from mercer.engine.psi import PSI_NAMES, Psi, PsiRule, auto_scale
 from mercer.kernels.distance import RBF
@@ -487,3 +487,53 @@ def test_a_fifth_of_the_rows_with_enormous_cells_is_ignored():
     model = RobustKernelPCA(2, kernel="linear").fit(X)
     assert model.weights_[:60].max() < 1e-3
     assert_allclose(model.explained_variance_, expected.explained_variance_, rtol=0.02)
+
+
+@pytest.mark.parametrize("psi", ["exp", "logistic", "tukey"])  # not "huber", whose loss grows with the distance
+@pytest.mark.parametrize("value", [1e12, 1e35, 1e80, 1e100, 1e150])
+def test_one_enormous_row_changes_nothing_wherever_it_is(value, psi, rng):
+    """The mean of all rows is so far away that all others lie at one distance from it, to the last digit."""
+    X = rng.standard_normal((120, 4)) * [5, 3, 1, 0.5]
+    expected = RobustKernelPCA(2, kernel="linear", psi=psi).fit(X)
+    for row in (0, 2, 30):
+        Y = X.copy()
+        Y[row, 3] = value
+        model = RobustKernelPCA(2, kernel="linear", psi=psi).fit(Y)
+        assert model.weights_[row] == 0
+        assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=0.1)
+
+
+def test_the_geometric_median_is_found_however_far_one_row_is(rng):
+    X = rng.standard_normal((120, 4))
+    X[7] = 1e60
+    weights = geometric_median(FeatureRows(X))
+    assert np.linalg.norm(weights @ X) < 1.0
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_kernel_values_beyond_the_range_of_numbers_are_an_error_on_landmarks_too(kernel, rng):
+    """Eigenvalues and scores were NaN."""
+    X = rng.standard_normal((120, 4))
+    X[60, 1] = 1e200
+    with pytest.raises(ValueError, match=r"Kernel values of the .* are not finite"):
+        RobustKernelPCA(2, kernel=kernel, landmarks=20, random_state=0).fit(X)
+
+
+def test_equal_residuals_of_any_size_give_a_scale(rng):
+    """The cube of a cube root can be less than the number, so that no residual was left."""
+    for size in 10.0 ** rng.uniform(-100, 200, 50):
+        beta, xi = auto_scale(np.full(9, size))
+        assert np.isfinite([beta, xi]).all()
+        assert xi >= size
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("value", [1e3, 1e12])
+def test_one_enormous_row_does_not_take_the_landmarks_of_all_others(value, kernel, rng):
+    X = rng.standard_normal((300, 4))
+    options = {"kernel": kernel, "landmarks": 30, "random_state": 0}
+    expected = RobustKernelPCA(2, **options).fit(X).explained_variance_
+    X[5, 3] = value
+    for model in (RobustKernelPCA(2, **options).fit(X), OnlineRobustKernelPCA(2, **options).partial_fit(X)):
+        assert model.expansion_.n_points >= 4
+        assert_allclose(model.explained_variance_, expected, rtol=0.3)

@@ -173,6 +173,14 @@ def test_pivoting_stops_at_the_rank(scale, drawn, monkeypatch, rng):
     assert choose(Polynomial(1 / scale**2, 1.0, 2), X, 50, "rpcholesky").shape == (10, 3)
 
 
+@pytest.mark.parametrize("factor", [1e3, 1e8, 1e100])
+def test_one_enormous_row_is_not_the_only_landmark(factor, rng):
+    """It held nearly all of the trace, so that the other rows seemed to be explained."""
+    X = rng.standard_normal((60, 4))
+    X[5] *= factor
+    assert len(choose(Linear(), X, 30, "rpcholesky", 0)) == 4
+
+
 def test_pivoting_ends_where_lengths_are_hardly_above_zero(rng):
     points = choose(Linear(), rng.standard_normal((20, 3)) * 1e-162, 10, "rpcholesky")
     assert 1 <= len(points) <= 10

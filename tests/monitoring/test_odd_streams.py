@@ -77,6 +77,16 @@ def test_no_alarm_can_need_more_rows_than_there_are_to_set_its_limits(X):
         assert ProcessMonitor(LINEAR, persist=(80, 100)).fit(X[:N]).judge(X[N:] + 50.0).alarm[-1]
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1e250])
+def test_units_do_not_matter_to_the_choice_of_a_kernel(scale, X):
+    """Pretended faults had no size in tiny units, and an infinite one in huge units."""
+    angle = np.random.default_rng(3).uniform(0.0, 2.0 * np.pi, N)
+    ring = np.column_stack([np.cos(angle), np.sin(angle), np.cos(2.0 * angle)]) + 0.02 * X[:N, :3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ProcessMonitor().fit(ring * scale).choice_ == ProcessMonitor().fit(ring).choice_
+
+
 @pytest.mark.parametrize("scale", [1e-250, 1e-150, 1e150, 1e250])
 def test_units_do_not_matter_however_large_they_are(scale, X):
     with warnings.catch_warnings():

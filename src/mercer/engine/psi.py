@@ -139,8 +139,8 @@ def auto_scale(z: Array, psi: str = "logistic", floor: float = 0.0) -> tuple[flo
     """
     limit, roots = _LIMITS.get(psi, _LIMIT), np.cbrt(z)
     middle, spread = _median_and_deviation(roots)
-    reach = max((middle + _LIMIT * spread) ** 3, middle**3 + _LIMIT * floor)
-    middle, spread = _median_and_deviation(roots[z <= reach])
+    reach = max(middle + _LIMIT * spread, float(np.cbrt(middle**3 + _LIMIT * floor)))  # not below the median
+    middle, spread = _median_and_deviation(roots[roots <= reach])
     typical = middle**3
     unit = max(((middle + limit * spread) ** 3 - typical) / limit, floor) or float(np.mean(np.abs(z - typical))) or 1.0
     return _SLOPES.get(psi, _SLOPE) / unit, typical + limit * unit

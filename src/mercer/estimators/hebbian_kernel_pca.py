@@ -14,7 +14,7 @@ from mercer.estimators.base import KernelDecomposition
 from mercer.estimators.chunked_rows import refuse_chunks
 from mercer.estimators.hebbian_landmarks import LandmarkLearning, LandmarkOptions, Step
 from mercer.estimators.hebbian_waiting import WaitingRows, exact_model, joined
-from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished
+from mercer.estimators.learning_warnings import diverging, halved, slow_fit, uneven, unfinished, warn_far_from_origin
 from mercer.estimators.validation import (
     KERNEL_CONSTRAINTS,
     OUTPUT_CONSTRAINTS,
@@ -309,8 +309,8 @@ class HebbianKernelPCA(KernelDecomposition):
             Without landmarks: if the default `max_iter` led to 50 passes or more over 1000 rows or more; before the
             work, if there are 10,000 rows or more.
         UserWarning
-            If more components are asked for than there are rows or landmarks, or if gamma is None and the kernel
-            is too narrow for the rows.
+            If more components are asked for than there are rows or landmarks; if gamma is None and the kernel is too
+            narrow for the rows; or if kernel values lose digits, because the rows are far from the origin.
         sklearn.exceptions.ConvergenceWarning
             If learning diverged, if gains had to be lowered, if some components are not yet eigenvectors after the last
             pass, or if a few rows hold nearly all variation.
@@ -319,6 +319,8 @@ class HebbianKernelPCA(KernelDecomposition):
         X = self._check_training(X, copy=self._precomputed or self.landmarks is None)
         kernel, rng = self._make_kernel(X), generator(self.random_state)
         check_squares(np.diag(X) if self._precomputed else kernel.diagonal(X))
+        if not self._precomputed:
+            warn_far_from_origin(kernel, X, self.center, on_all_rows=self.landmarks is None)
         before, self._learning = self._learning.run, replace(self._learning, run=None, pending=None)
         if self.landmarks is None:
             self._fit_all_rows(kernel, X, rng)
@@ -447,6 +449,8 @@ class HebbianKernelPCA(KernelDecomposition):
         sklearn.exceptions.ConvergenceWarning
             If learning diverged, if gains had to be lowered, once a few rows hold nearly all variation, or if landmarks
             are fewer than they should be because the first rows repeat each other.
+        UserWarning
+            If kernel values lose digits, because the first rows are far from the origin.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs rows of data; a precomputed kernel has none. Pass kernel='rbf' or so.")
@@ -477,6 +481,7 @@ class HebbianKernelPCA(KernelDecomposition):
                 learning.pending = replace(waiting, rows=waiting.rows.copy())  # callers use their arrays again
                 self._solve_exactly(kernel, learning.pending, options.count(n_rows(waiting.rows)))
                 return None
+            warn_far_from_origin(kernel, waiting.rows, self.center)
             step = learning.open(kernel, waiting, options, rng)
             self._warn_of_repeated(waiting, options)
         self._note_gain(learning.gain(options))

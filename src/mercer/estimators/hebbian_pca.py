@@ -36,6 +36,10 @@ class HebbianPCA(KernelDecomposition):
     faster. This class adds learning that continues, row by row or chunk by chunk, and the textbook algorithms as they
     are printed [oja1982]_ [sanger1989]_ [lecture_notes]_.
 
+    Rows count by their squared length, as in PCA of all rows. Where the scale of a stream falls to a tenth or less, the
+    components therefore stay those of the rows before, whatever the gain. To follow such a stream, start a new model or
+    use ``LandmarkKernelPCA(kernel="linear", window=1000)``, which forgets old rows.
+
     Parameters
     ----------
     n_components : int or None, default=None
@@ -49,7 +53,7 @@ class HebbianPCA(KernelDecomposition):
         How the gain D depends on the step t and the component i. "t": eta0 l / (t + l). "et": the same times ``|lambda|
         / lambda_i``, where lambda_i is the running mean of y_i^2, computed again every l steps; small components then
         learn as fast as large ones [guenter2006]_. "constant": eta0, which never converges and therefore follows data
-        that change.
+        whose directions change.
     eta0 : float or "auto", default="auto"
         The gain at the start. A float is used as it is. "auto" needs no tuning, at any scale of the data. A row x
         multiplies weights along itself by ``1 + gain |x|^2``, so the gain times the mean of ``|x - mean|^2`` so far

@@ -22,7 +22,8 @@ _ENOUGH_ROWS = 20  # before so many rows nothing can be said about that
 _MANY_OUTLIERS = 0.4  # share of rows with the weight of outliers beyond which it is told
 _LEFT_OUT = {"exp": 0.05, "tukey": 0.05}  # such a weight, where losses give ordinary rows less than one half; else 0.5
 _ALONE = 1.0  # k(x, x), below which a row counts as alone if its kernel values with all others do not add up to it
-_FAR = 3e3  # distances from the origin, in distances from the mean, up to which errors are below 1e-6
+# distances from the origin, in distances from the mean, up to which errors are below 1e-6: on landmarks, on all rows
+_FAR, _FAR_ON_ALL_ROWS = 3e3, 3e5
 _SOME_ROWS = 32  # that measure these distances where kernel values are needed
 
 
@@ -80,7 +81,7 @@ def check_memory(what: str, n: int, held: int, advice: str) -> None:
         )
 
 
-def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
+def warn_far_from_origin(kernel: Kernel, X: Points, center: bool, *, on_all_rows: bool = False) -> None:
     """Warn where kernel values lose the digits of small components, because the rows are far from zero in feature space
     or differ little there.
     """
@@ -88,7 +89,7 @@ def warn_far_from_origin(kernel: Kernel, X: Points, center: bool) -> None:
         return
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported by the fit
         distance, spread = _distance_and_spread(kernel, X)
-    if not 0.0 < _FAR * spread < distance:
+    if not 0.0 < (_FAR_ON_ALL_ROWS if on_all_rows else _FAR) * spread < distance:
         return
     how_far = f"{distance / spread:.0e} times as far from the origin as from their mean"
     if isinstance(kernel, Linear):

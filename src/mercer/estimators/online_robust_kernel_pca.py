@@ -322,7 +322,8 @@ class OnlineRobustKernelPCA(KernelDecomposition):
         sklearn.exceptions.ConvergenceWarning
             If learning diverged. The last good state is kept.
         UserWarning
-            If so many of the first rows are the same that they allow fewer components than asked for.
+            If more components are asked for than the landmarks allow. It comes once, when the warm-up is over, and says
+            so if many of the first rows are the same.
         """
         refuse_chunks(X)
         first = not hasattr(self, "expansion_")

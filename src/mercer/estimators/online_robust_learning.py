@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from mercer.arrays import Array, Points, distinct_rows, n_rows, same_rows, stack_rows
 from mercer.errors import warn_user
 from mercer.estimators.landmark_parameter import USUAL_COUNT, are_given, count_of, landmark_points
+from mercer.estimators.learning_warnings import warn_of_fewer
 from mercer.events import Channel
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
@@ -34,13 +35,6 @@ def rows_needed(rows: Points, wanted: int) -> int:
         return wanted
     first = distinct_rows(rows[:most])
     return int(first[wanted - 1]) + 1 if len(first) >= wanted else most
-
-
-def _warn_of_repeats(count: int, r: int) -> None:
-    warn_user(
-        f"The first {count} rows are so alike that they allow only {r} components, and later rows add none. Pass rows "
-        "that differ in the first calls, or give typical rows as `landmarks`."
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +90,17 @@ class OnlinePlan:
         return mean, V
 
 
+def _warn_of_fewer(plan: OnlinePlan, r: int, repeats: int) -> None:
+    """Warn where a stream starts with fewer components than are wanted; `repeats`: rows that were too alike, or 0."""
+    if repeats and r < plan.options.r:
+        warn_user(
+            f"The first {repeats} rows are so alike that they allow only {r} components, and later rows add none. Pass "
+            "rows that differ in the first calls, or give typical rows as `landmarks`."
+        )
+    else:
+        warn_of_fewer(plan.n_components, r)
+
+
 @dataclass
 class OnlineLearning:
     """Where learning stands; `learn` replaces what it changes, so that a copy stays as it was."""
@@ -137,13 +142,14 @@ class OnlineLearning:
         weights: Array = np.zeros(0)
         if not ready and self.run is not None and n_rows(first) < _GROWTH * self.started:
             return X, weights
+        streamed = space is None  # `fit`, which chooses landmarks before, tells of fewer components itself
         space = make_space(first if n_rows(first) else rows) if space is None else space
         if ready and plan.init is not None:
             self.run = plan.given_run(space)
         else:
             r = min(plan.options.r, space.rank) if plan.init is None else space.rank
-            if ready and r < plan.options.r and needed == _MOST_WAITING * wanted:
-                _warn_of_repeats(needed, r)
+            if ready and streamed:
+                _warn_of_fewer(plan, r, repeats=needed if needed == _MOST_WAITING * wanted else 0)
             self.run, weights = start_run(space, first, replace(plan.options, r=r))
         self.started = self.started if ready else n_rows(first)
         return (rows[len(weights) :] if ready else X[:0]), weights

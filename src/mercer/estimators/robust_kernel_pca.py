@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from mercer.arrays import Array, Points, is_sparse, n_rows
+from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
 from mercer.engine.psi import PSI_NAMES, PsiRule
 from mercer.errors import warn_user
 from mercer.estimators.base import KernelDecomposition
@@ -265,8 +265,8 @@ class RobustKernelPCA(KernelDecomposition):
         Raises
         ------
         ValueError
-            If X contains NaN or infinity, if a precomputed kernel matrix is not square, or if `init` or `landmarks` has
-            the wrong shape.
+            If X contains NaN or infinity, if kernel values of its rows are not finite, if a precomputed kernel matrix
+            is not square, or if `init` or `landmarks` has the wrong shape.
 
         Warns
         -----
@@ -337,6 +337,7 @@ class RobustKernelPCA(KernelDecomposition):
         return LandmarkMap.of(kernel, landmark_points(kernel, X, self.landmarks, self.selection, rng))
 
     def _on_landmarks(self, points: LandmarkMap, X: Points) -> FeatureRows:
+        check_kernel_values(points.kernel.diagonal(X))
         F = feature_rows(points, X)
         missing = [points.missing(X[rows], np.asarray(F[rows])) for rows in row_slices(n_rows(X), 8 * points.rank)]
         return FeatureRows(F, np.concatenate(missing), self.center, points)

@@ -29,6 +29,7 @@ _DRAWS_EACH = 4  # rows drawn for each one wanted, so that repeated rows can be 
 _DRAWN = 64  # pivots drawn at once
 _STREAM_ROWS = 256  # rows of a stream that are examined together
 _EXHAUSTED = 1e-12  # share of the first trace below which the chosen rows explain all others
+_FAR = 1e4  # times the median of k(x, x): rows with more do not tell when all others are explained
 _ROUNDING = 1e-13  # share of k(x, x) below which a residual is rounding
 # Added to K_mm as a share of its diagonal: rounding errors of kernel values. Where points are nearly dependent the
 # inverse multiplies these, k_m^T K_mm^-1 k_m exceeds k(x, x), and rows far outside of the span would count as known.
@@ -107,7 +108,7 @@ class _Pivoting:
 
     def run(self, rng: np.random.RandomState) -> list[int]:
         """Return the rows chosen, in order; fewer than `count` where these explain all others."""
-        threads, enough = available_threads(), _EXHAUSTED * self.residual.sum()
+        threads, enough = available_threads(), _EXHAUSTED * _usual_sum(self.residual)
         with one_blas_thread():
             while len(self.pivots) < self.factor.shape[1] and self.residual.sum() > enough:
                 self._eliminate(*self._accept(self._draw(rng), rng), threads)
@@ -146,6 +147,12 @@ class _Pivoting:
         self.residual[chosen] = 0.0
         self.residual[~(self.residual > self.floor)] = 0.0
         self.pivots.extend(chosen.tolist())
+
+
+def _usual_sum(diagonal: Array) -> float:
+    """Return the sum of k(x, x), but not much more than that of the median row: one enormous row is not all rows."""
+    total, typical = float(diagonal.sum()), float(np.median(diagonal))
+    return min(total, _FAR * typical * len(diagonal)) if typical > 0 else total
 
 
 def _take_in_order(S: Array, thresholds: Array, most: int) -> tuple[IntArray, Array]:

@@ -19,7 +19,9 @@ Fault = Callable[[Array, Array], Array]  # of held-out rows and of rows that wer
 
 def pretended_faults(X: Array, n_variables: int, rng: np.random.RandomState) -> list[Fault]:
     """Return faults for rows with lags, (n, variables * (lags + 1)): what changes a variable changes all its lags."""
-    spread = X.std(axis=0)
+    size = np.abs(X).max(axis=0)
+    size[size == 0] = 1.0
+    spread = (X / size).std(axis=0) * size  # so that squares of huge or tiny values are numbers
     variables = np.resize(rng.permutation(n_variables), _PER_KIND)
     sizes = np.resize(_SIZES, _PER_KIND)
     signs = rng.choice([-1.0, 1.0], _PER_KIND)

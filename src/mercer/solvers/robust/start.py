@@ -23,6 +23,7 @@ from mercer.solvers.robust.batch import RobustFit, fit_robust, plain_fit
 from mercer.solvers.robust.space import RowSpace, Subspace, as_if_left_out, weighted_subspace
 
 _MEDIAN_STEPS, _MEDIAN_TOL = 50, 1e-6
+_MEDIAN_FALL = 0.5  # of a usual squared distance; a larger fall in one step means that the point still moves far
 _CONCENTRATIONS = 20
 _DIRECTIONS, _DIRECTIONS_AT_ONCE = 250, 50
 
@@ -31,12 +32,16 @@ _DIRECTIONS, _DIRECTIONS_AT_ONCE = 250, 50
 
 
 def geometric_median(space: RowSpace) -> Array:
-    """Return the weights, (n,), sum 1, of the point with the least sum of distances (Weiszfeld's iteration)."""
-    weights = np.full(space.n, 1.0 / space.n)
+    """Return the weights, (n,), sum 1, of the point with the least sum of distances (Weiszfeld's iteration).
+
+    A row that is far enough away moves the point by a hardly visible weight: so distances must have settled, too.
+    """
+    weights, usual = np.full(space.n, 1.0 / space.n), np.inf
     for _ in range(_MEDIAN_STEPS):
-        inverse = _inverse_lengths(space.distances(weights))
-        last, weights = weights, inverse / inverse.sum()
-        if float(np.abs(weights - last).sum()) <= _MEDIAN_TOL:
+        squares = space.distances(weights)
+        inverse, before = _inverse_lengths(squares), usual
+        last, weights, usual = weights, inverse / inverse.sum(), float(np.median(squares))
+        if float(np.abs(weights - last).sum()) <= _MEDIAN_TOL and usual >= _MEDIAN_FALL * before:
             break
     return weights
 
@@ -129,7 +134,16 @@ def fit_from_start(
     plain = plain_fit(space, r)
     if rule.name == "none":
         return plain
-    if plain.z.max(initial=0.0) <= space.noise:
+    if _holds_every_row(plain, space.noise):
         return replace(plain, psi=rule.psi(plain.z, space.noise))
     start = robust_residuals(space, r)
     return fit_robust(space, r, start, rule, max_iter=max_iter, tol=tol, strict=strict, channel=channel)
+
+
+def _holds_every_row(plain: RobustFit, noise: float) -> bool:
+    """Tell whether residuals are rounding, and no row is so long that its rounding hides the residuals of all others.
+
+    Squared distances from a mean that one row has taken far away are equal to all digits, and their residuals are 0.
+    """
+    rounding = float(np.finfo(np.float64).eps * plain.subspace.norms.max(initial=0.0))
+    return float(plain.z.max(initial=0.0)) <= noise and rounding <= noise
