@@ -134,7 +134,7 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     See Also
     --------
     scores : Rows by two components.
-    mercer.metrics.total_explained_variation : The share of the variation that scores hold.
+    mercer.metrics.total_explained_variation : What the components explain of what as many could explain.
 
     Examples
     --------
