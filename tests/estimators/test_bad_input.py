@@ -30,7 +30,15 @@ def text_array() -> np.ndarray:
     return np.array([["red", "1"], ["green", "2"]])
 
 
+def categories() -> pd.DataFrame:
+    frame = pd.DataFrame(GOOD)
+    frame[3] = pd.Categorical(["red", "green"] * 6)
+    return frame
+
+
 MATRICES = {
+    "a series of a frame": (lambda: pd.Series(GOOD[0]), "2-dimensional"),
+    "categories": (categories, "encode text and categories"),
     "NaN": (lambda: spoiled(np.nan), r"SimpleImputer|isnan"),
     "sparse NaN": (lambda: sparse_spoiled(np.nan), r"SimpleImputer|isnan"),
     "infinity": (lambda: spoiled(np.inf), r"(?i)isfinite|drop|rescale"),

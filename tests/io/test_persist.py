@@ -417,6 +417,11 @@ def test_stale_temporary_files_of_this_path_are_removed(path: Path, monkeypatch:
     assert (old.exists(), young.exists(), foreign.exists()) == (False, True, True)
 
 
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"The folder .*nothing does not exist; create it first"):
+        persist.write_model(tmp_path / "nothing" / "a.mercer", {}, {})
+
+
 def test_very_long_name_can_be_saved(tmp_path: Path) -> None:
     saved(tmp_path / ("m" * 255))
     assert persist.load(tmp_path / ("m" * 255)).gamma_ == 0.5

@@ -37,6 +37,14 @@ def test_scores_draw_every_row(y):
     assert png(figure).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("values", [["a", "b"], [1, 2]])
+@pytest.mark.parametrize("unknown", [None, np.nan])
+def test_scores_leave_out_rows_without_a_label(values, unknown):
+    figure = plots.scores(MODEL, X, np.array([values[0], unknown, values[1], unknown] * 10, object))
+    assert [len(points.get_offsets()) for points in figure.axes[0].collections] == [10, 10]
+    assert [text.get_text() for text in figure.axes[0].texts] == [str(value) for value in values]
+
+
 def test_scores_count_components_from_one():
     points = plots.scores(MODEL, X).axes[0].collections[0].get_offsets()
     np.testing.assert_array_equal(points, X[:, :2])

@@ -1,5 +1,6 @@
 """`select`: its result as an object, what it refuses, and what it says."""
 
+import datetime
 import logging
 import pickle
 import sys
@@ -278,12 +279,22 @@ def test_wrong_cells_are_refused_with_advice(cell, advice):
         mercer.select(X)
 
 
-def test_dates_beside_numbers_are_refused_with_advice():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": np.arange(30.0), "when": pandas.date_range("2024-01-01", periods=30)})
-    for refuse in (mercer.select, mercer.KernelPCA().fit):
-        with pytest.raises(TypeError, match="as where some are dates"):
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("columns", [["a", "when"], ["when"], ["since"], ["a", "when", "since"]])
+def test_columns_of_dates_are_refused_with_advice(library, columns):
+    frames = pytest.importorskip(library)
+    when = np.datetime64("2024-01-01", "us") + np.arange(30) * np.timedelta64(1, "D").astype("timedelta64[us]")
+    frame = frames.DataFrame({"a": np.arange(30.0), "when": when, "since": when - when[0]})[columns]
+    for refuse in (mercer.select, mercer.KernelPCA().fit, mercer.KernelOutlierDetector().fit):
+        with pytest.raises(TypeError, match=r"X holds dates or times \(.*numbers first"):
             refuse(frame)
+
+
+def test_dates_beside_numbers_in_lists_are_refused_with_advice():
+    rows = [[float(day), datetime.date(2024, 1, day)] for day in range(1, 31)]
+    for refuse in (mercer.select, mercer.KernelPCA().fit):
+        with pytest.raises(TypeError, match="turn dates into numbers first"):
+            refuse(rows)
 
 
 def test_a_purpose_that_is_no_text_is_refused_by_name():

@@ -71,7 +71,7 @@ _ADVICE = (
     ),
     (
         "argument must be a string or a real number",
-        "Every cell must be a single number: flatten nested values.",
+        "Every cell must be a single number: flatten nested values, and turn dates into numbers first.",
     ),
     (
         "contains NaN",
@@ -115,7 +115,7 @@ def check_rows(
     With copy=True the result shares no memory with X; rows that a model keeps need that, as callers reuse their arrays.
     With missing=True, NaN is allowed, and a masked cell is NaN. least is the smallest number of rows.
     """
-    X = _masked_as_nan(X)
+    X = _masked_as_nan(_without_dates(X))
     stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
     with advice():
         checked = validate_data(
@@ -128,15 +128,15 @@ def check_rows(
             ensure_min_samples=least,
             dtype="numeric",  # refuses digits in strings, which asking for floats would convert
         )
-    if checked.dtype not in (np.float64, np.float32):
-        checked = checked.astype(np.float64)
+        if checked.dtype not in (np.float64, np.float32):
+            checked = checked.astype(np.float64)
     return _with_short_indices(_without_repeated_cells(checked)) if is_sparse(checked) else checked
 
 
 def check_table(X: Any) -> Array:
     """Return dense rows in float64 for a function that is no estimator, or fail with the same advice."""
     with advice():
-        return np.asarray(check_array(_masked_as_nan(X), dtype="numeric", input_name="X"), np.float64)
+        return np.asarray(check_array(_masked_as_nan(_without_dates(X)), dtype="numeric", input_name="X"), np.float64)
 
 
 @contextmanager
@@ -154,6 +154,15 @@ def advice() -> Iterator[None]:
         if text is None or type(error) not in (ValueError, TypeError):
             raise
         raise type(error)(f"{error}\n{text}") from None
+
+
+def _without_dates(X: Any) -> Any:
+    """Return X, or say that it holds dates: numpy would count their ticks since 1970, in a unit that differs."""
+    types: Any = getattr(X, "dtypes", getattr(X, "dtype", None))  # a frame has one per column
+    for dtype in np.ravel(types):
+        if getattr(dtype, "kind", "") in ("m", "M") or getattr(dtype, "is_temporal", bool)():
+            raise TypeError(f"X holds dates or times ({dtype}). Leave them out, or turn them into numbers first.")
+    return X
 
 
 def _masked_as_nan(X: Any) -> Any:

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 
 from mercer.errors import MissingExtraError, ModelFileError, NotSaveableError
 from mercer.io.codec import Arrays, decode, encode, is_allowed, resolve
-from mercer.io.whole_file import whole_file
+from mercer.io.whole_file import check_folder_of, whole_file
 from mercer.registry import ESTIMATORS, PREPARED
 from mercer.version import __version__
 
@@ -156,6 +156,7 @@ def write_model(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
         raise ModelFileError(f"Cannot save to {path}: it is no regular file. Choose the name of a file.")
+    check_folder_of(path)
     prefix, data = _serialise(header, arrays)
     if len(prefix) > MAX_HEADER:
         raise NotSaveableError(

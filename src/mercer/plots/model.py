@@ -33,7 +33,7 @@ def scores(
         The rows.
     y : array-like of shape (n_samples,) or None, default=None
         A class or a number per row, shown by colour. Up to ten different values are drawn as classes, each with its
-        name; more are drawn on a colour scale. None: one colour for all rows.
+        name; more are drawn on a colour scale. Rows with None or NaN are left out. None: one colour for all rows.
     components : tuple of two int, default=(1, 2)
         The components on the horizontal and on the vertical axis. The first component is number 1.
     figure : matplotlib.figure.Figure or None, default=None
@@ -69,7 +69,7 @@ def scores(
     labels = np.asarray(y)
     if labels.shape != (len(projected),):
         raise ValueError(f"y needs one value for each of the {len(projected)} rows of X; its shape is {labels.shape}.")
-    classes = np.unique(labels[labels == labels])
+    classes = np.unique([label for label in labels if label is not None and label == label])
     if len(classes) <= _MOST_CLASSES:
         _by_class(axes, projected, labels, classes)
     else:
@@ -134,7 +134,7 @@ def spectrum(estimator: Any, *, figure: "Figure | None" = None) -> "Figure":
     See Also
     --------
     scores : Rows by two components.
-    mercer.metrics.total_explained_variation : The share of the variation that scores hold.
+    mercer.metrics.total_explained_variation : What the components explain of what as many could explain.
 
     Examples
     --------
