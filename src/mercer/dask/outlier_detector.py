@@ -142,7 +142,7 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
     def _file(self, given: Partitions) -> ProgressFile | None:
         if self.checkpoint is None:
             return None
-        identity = fit_identity(self.get_params(deep=False), _NEUTRAL, len(given.parts), given.names, WORK.group)
+        identity = fit_identity(self.get_params(), _NEUTRAL, len(given.parts), given.names, WORK.group)
         return ProgressFile(self.checkpoint, identity)
 
     def _begun(self, runs: Here | Workers, given: Partitions, file: ProgressFile | None, most: int) -> Progress:
