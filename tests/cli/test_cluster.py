@@ -47,6 +47,13 @@ def test_what_a_cluster_cannot_do_is_said(files, client):
     assert "give one of them" in failure("fit", *files, "-o", "model", "--cluster", address, "--workers", 1)
 
 
+def test_a_wrong_file_is_told_in_one_line(files, capfd):
+    writers.write("1.csv", [np.full((5, 3), np.nan)], list("abc"))
+    told = failure("fit", *files, "-o", "model", *SETTINGS, "--workers", 1)
+    assert "1.csv, row 0 (counted from 0), column 'a' is missing" in told
+    assert "1.csv" not in capfd.readouterr().err  # what the processes of the workers print
+
+
 @pytest.mark.slow
 def test_workers_of_this_machine(files):
     run("fit", *files, "-o", "model", *SETTINGS, "--workers", 2)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.dask import IncrementalKernelPCA, KernelOutlierDetector, LandmarkKernelPCA, OnlineRobustKernelPCA
+from mercer.dask import IncrementalKernelPCA, KernelOutlierDetector, KernelPCA, LandmarkKernelPCA, OnlineRobustKernelPCA
 from mercer.dask.cluster import Here
 from mercer.dask.compared_rows import check_same_rows
 from mercer.dask.merged_models import Levels, ModelFolder
@@ -177,6 +177,42 @@ def test_a_cluster_goes_on_with_a_fit_of_threads(client, tmp_path):
 def test_a_checkpoint_that_tells_nothing_of_its_rows_is_refused(tmp_path):
     with pytest.raises(ValueError, match="belongs to a fit with other rows or parameters"):
         check_same_rows(Here(), partitions_of(rows(), 1), {}, tmp_path / "kept")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "exact"])
+@pytest.mark.parametrize("content", [b"my notes", b"", {"notes.txt": "mine"}, {"fit.json": "{"}, {"fit.json": "[]"}])
+def test_what_is_no_checkpoint_is_refused_and_kept(kind, content, tmp_path):
+    exact = (KernelPCA, {"n_components": 2, "kernel": "rbf", "eigen_solver": "krylov"})
+    cls, params = KINDS.get(kind, exact)
+    path = tmp_path / "there"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.mkdir()
+        for name, text in content.items():
+            (path / name).write_text(text)
+    with pytest.raises(ValueError, match=r"there belongs to .*, or is no checkpoint of this class. Give another path"):
+        cls(**params, checkpoint=path).fit(rows())
+    if isinstance(content, bytes):
+        assert path.read_bytes() == content
+    else:
+        assert {file.name: file.read_text() for file in path.iterdir()} == content
+
+
+def test_a_detector_with_other_landmarks_does_not_go_on(tmp_path):
+    def detector(points):
+        return KernelOutlierDetector(
+            mercer.LandmarkKernelPCA(2, gamma=0.1, landmarks=points), random_state=0, checkpoint=tmp_path / "done"
+        )
+
+    points = np.random.default_rng(5).normal(size=(500, 3))
+    model = detector(points)
+    model.observers = stopping("folds learned", 4, stop)
+    with pytest.raises(StoppedError):
+        model.fit(rows())
+    points[250] += 1.0  # the text of the parameters leaves this row out
+    with pytest.raises(ValueError, match="other rows or parameters"):
+        detector(points).fit(rows())
 
 
 def test_models_with_unknown_parameters_are_not_used(tmp_path):

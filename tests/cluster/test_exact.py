@@ -75,6 +75,25 @@ def test_equal_on_a_cluster_and_with_its_lazy_scores(client):
     assert type(model.to_local()) is mercer.KernelPCA
 
 
+def test_rows_far_from_the_origin_keep_their_digits(client, tmp_path):
+    X = rows(1100, 300)
+    settings = {"n_components": 3, "eigen_solver": "krylov"}
+    near, local = mercer.KernelPCA(**settings).fit(X), mercer.KernelPCA(**settings).fit(X + 1e8)
+    model = KernelPCA(**settings, client=client, checkpoint=tmp_path / "passes").fit(X + 1e8)
+    np.testing.assert_allclose(model.eigenvalues_, near.eigenvalues_, rtol=1e-8)
+    assert_same(model, local, X + 1e8, 1e-8)
+
+
+@pytest.mark.parametrize(("kernel", "gamma"), [("rbf", 0.1), ("poly", 1.0)])
+def test_mixed_precision_of_rows_that_are_all_equally_far_from_each_other(kernel, gamma, tmp_path):
+    X = np.eye(1200)
+    settings = {"n_components": 6, "kernel": kernel, "gamma": gamma, "eigen_solver": "krylov"}
+    local = mercer.KernelPCA(**settings).fit(X)
+    model = KernelPCA(**settings, precision="mixed", checkpoint=tmp_path / "passes").fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, local.eigenvalues_, rtol=1e-6)
+    assert model.precision_ == "float64"
+
+
 def test_tiles_that_do_not_fit_are_made_in_every_pass():
     X = rows(1600)
     with config_context(working_memory=1):

@@ -63,6 +63,13 @@ def test_each_class_has_its_name_written():
     assert {text.get_text() for text in figure.axes[0].texts} == {"ham", "spam"}
 
 
+def test_scores_write_the_names_of_many_classes():
+    names = np.array([f"kind {number % 13}" for number in range(40)])
+    axes = plots.scores(MODEL, X, names).axes[0]
+    assert {text.get_text() for text in axes.texts} == set(names)
+    assert len({tuple(part.get_facecolor()[0]) for part in axes.collections}) == 13
+
+
 def test_the_spectrum_shows_the_shares_and_their_sum():
     figure = plots.spectrum(MODEL)
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), [0.5, 0.2, 0.1])

@@ -11,10 +11,10 @@ from dask.delayed import Delayed, delayed
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse, n_rows
 from mercer.dask.allocation import memory_used_again
 from mercer.dask.cluster import Here, Workers, find
-from mercer.dask.partitions import checked_rows, is_pieces, is_stream, partitions_of, whole_rows
+from mercer.dask.partitions import Names, Partitions, checked_rows, is_pieces, is_stream, partitions_of, whole_rows
 from mercer.events import Channel, Observer
 from mercer.progress import channel_to
 
@@ -49,8 +49,9 @@ class ClusterModel(BaseEstimator):  # type: ignore[misc]
         return find(self.client)
 
     @staticmethod
-    def _pieces(runs: Here | Workers) -> int:
-        return _PIECES_EACH * max(1, len(runs.slots()))
+    def _given(runs: Here | Workers, X: Any) -> Partitions:
+        pieces = _PIECES_EACH * max(1, len(runs.slots()))
+        return partitions_of(X, pieces)
 
     # -- the fitted model ----------------------------------------------------------------------------------------
 
@@ -118,7 +119,8 @@ class ClusterModel(BaseEstimator):  # type: ignore[misc]
         if is_dask_collection(X) or is_pieces(X):
             return _on_pieces(local, method, partitions_of(X, 1).parts, width, dtype)
         if is_stream(X):
-            return (getattr(local, method)(chunk) for chunk in X)
+            tail = () if width is None else (width,)
+            return (_result(chunk, local, method, tail, None, (number,)) for number, chunk in enumerate(X))
         return getattr(local, method)(X)
 
     def _check_columns(self, X: Any, needed: int | None) -> None:
@@ -131,8 +133,42 @@ class ClusterModel(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"X has {found} features; {type(self).__name__} was fitted to {needed}.")
 
 
+def refuse_stream(X: Any) -> None:
+    """Fail for an iterator where rows are read twice: it has none left after `fit`."""
+    if is_stream(X):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which can be read once only, but its rows are needed twice. Call fit with it, "
+            "and then the other method with a new one, or pass a list of its chunks."
+        )
+
+
 class Transforming(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterModel):  # type: ignore[misc]
     """The base of decompositions for a cluster."""
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit the model to the rows of X, and return their scores.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, or array-like
+            Training rows.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        **params : dict
+            Further arguments of `fit`; there are none, so leave it empty.
+
+        Returns
+        -------
+        dask Array or ndarray, of shape (n_samples, n_components)
+            The scores. They are lazy where X is.
+
+        Raises
+        ------
+        ValueError
+            If X is an iterator, which can be read once only.
+        """
+        refuse_stream(X)
+        return super().fit_transform(X, y, **params)
 
     def transform(self, X: Any) -> Any:
         """Return the scores of the rows of X on the components.
@@ -185,6 +221,12 @@ class Transforming(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMod
         return int(self.to_local().n_components_)
 
 
+def keep_names(local: Any, names: Names) -> None:
+    """Let a local model know the names of the columns, if there are some."""
+    if names is not None:
+        local.feature_names_in_ = np.array(names, dtype=object)
+
+
 def _shared(local: Any) -> Any:
     """Return the model as one task, so that it is in the graph once."""
     return delayed(local, traverse=False, name=f"model-{id(local):x}-{os.urandom(4).hex()}")
@@ -209,15 +251,20 @@ def _on_blocks(local: Any, method: str, X: da.Array, width: int | None, dtype: A
 def _on_pieces(local: Any, method: str, parts: list[Delayed], width: int | None, dtype: Any) -> da.Array:
     tail = () if width is None else (width,)
     call, model = delayed(_result, pure=False), _shared(local)
-    found = [call(part, model=model, method=method, tail=tail, kind=np.dtype(dtype)) for part in parts]
+    given = {"model": model, "method": method, "tail": tail, "kind": np.dtype(dtype)}
+    found = [call(part, block_id=(number,), **given) for number, part in enumerate(parts)]
     arrays = [da.from_delayed(piece, (np.nan, *tail), dtype) for piece in found]
     return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def _result(piece: Any, model: Any, method: str, tail: tuple[int, ...], kind: Any) -> Array:
+def _result(
+    piece: Any, model: Any, method: str, tail: tuple[int, ...], kind: Any, block_id: tuple[int, ...] = (0,)
+) -> Array:
     """Return what the model gives for the rows of one piece; it may be empty."""
-    if not len(piece):
+    if not n_rows(piece):
         return np.empty((0, *tail), kind)
-    rows = piece if hasattr(piece, "columns") else checked_rows(piece, 0)
+    rows = piece if is_sparse(piece) else checked_rows(piece, block_id[0])
+    if hasattr(piece, "columns"):
+        rows = piece  # the model compares the names
     with memory_used_again():
         return np.asarray(getattr(model, method)(rows), kind)

@@ -54,9 +54,11 @@ def start_folder(folder: Path, identity: str) -> None:
     """Make the folder of a fit; fail if it belongs to another fit, or holds other files."""
     head = folder / "fit.json"
     if head.exists():
-        if json.loads(head.read_text()).get("identity") != identity:
+        if _identity(head) != identity:
             raise other_fit(folder)
         return
+    if folder.exists() and not folder.is_dir():
+        raise other_fit(folder)
     folder.mkdir(parents=True, exist_ok=True)
     if any(not path.name.startswith(".mercer-") for path in folder.iterdir()):
         raise other_fit(folder)
@@ -64,10 +66,20 @@ def start_folder(folder: Path, identity: str) -> None:
         file.write(json.dumps({"identity": identity}).encode())
 
 
+def _identity(head: Path) -> Any:
+    """Return what a file says of the fit that it belongs to; None if it says nothing."""
+    try:
+        found = json.loads(head.read_text())
+    except ValueError:
+        return None
+    return found.get("identity") if isinstance(found, dict) else None
+
+
 def other_fit(path: Path) -> ValueError:
     """Return the error for a checkpoint of another fit."""
     return ValueError(
-        f"The checkpoint {path} belongs to a fit with other rows or parameters. Give another path, or delete it."
+        f"The checkpoint {path} belongs to a fit with other rows or parameters, or is no checkpoint of this class. "
+        "Give another path, or delete it."
     )
 
 
@@ -128,7 +140,10 @@ def _alike(a: Array, b: Array) -> bool:
 
 def read_checked(path: Path, identity: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header and the arrays of a checkpoint; fail if it belongs to another fit."""
-    header, arrays = read_model(path, LARGEST)
+    try:
+        header, arrays = read_model(path, LARGEST)
+    except ModelFileError as error:
+        raise other_fit(path) from error
     if header.get("identity") != identity:
         raise other_fit(path)
     return header, arrays

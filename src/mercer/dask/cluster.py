@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
+from logging import CRITICAL
 from typing import Any
 
 import dask
@@ -289,8 +290,10 @@ def connected(address: str | None, workers: int | None) -> Client:
 
     if address is None:
         where = "127.0.0.1:0"  # a port alone would be open to other machines, without a password
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=where)
-        return Client(cluster)
+        quiet = CRITICAL  # workers would print the traceback of an error that is raised here in any case
+        return Client(
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=where, silence_logs=quiet)
+        )
     try:
         return Client(address, timeout=WORK.connect)
     except (OSError, ValueError, TimeoutError) as error:

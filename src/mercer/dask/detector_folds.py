@@ -53,7 +53,8 @@ class FoldMoments:
 
     def __call__(self, rows: Array, number: int) -> list[Moments]:
         """Return the moments of one partition."""
-        rows = self.scaling(rows.astype(np.float64, copy=False))
+        if len(rows):  # an empty partition may have other columns
+            rows = self.scaling(rows.astype(np.float64, copy=False))
         folds = self.folds.numbers(number, row_keys(self.folds.seed, number, len(rows)))
         return [self.measuring(rows[folds == k])[0] for k in (*range(self.folds.count), REFERENCE)]
 

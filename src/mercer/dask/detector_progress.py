@@ -9,7 +9,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.dask.checkpoints import decoded_moments, encoded_moments, read_checked
-from mercer.dask.sample import Look
+from mercer.dask.partitions import Names
+from mercer.dask.sample import Look, Shape
 from mercer.engine.moments import Moments
 from mercer.io.persist import write_model
 
@@ -20,6 +21,7 @@ class Progress:
 
     seed: int
     look: Look
+    names: Names = None  # of the columns
     points: Array | None = None  # landmarks
     moments: list[Moments] = field(default_factory=list)  # one for each fold, and for the reference
     measured: int = 0  # groups of partitions in the moments
@@ -54,11 +56,12 @@ class ProgressFile:
         if not self.path.exists():
             return None
         header, arrays = read_checked(self.path, self.identity)
-        sizes = {number: (int(n), int(d)) for number, (n, d) in enumerate(arrays["sizes"])}
+        sizes = {number: Shape(int(n), int(d)) for number, (n, d) in enumerate(arrays["sizes"])}
         found = [decoded_moments(sums, arrays, f"moments{k}.") for k, sums in enumerate(header["sums"])]
         return Progress(
             header["seed"],
             Look(arrays["rows"], arrays["keys"], arrays["places"].astype(np.intp), sizes),
+            None,
             arrays.get("points"),
             [moments for moments in found if moments is not None],
             header["measured"],
@@ -71,7 +74,7 @@ class ProgressFile:
     def write(self, progress: Progress) -> None:
         """Replace the file."""
         look, sums = progress.look, []
-        sizes = np.array([look.sizes[number] for number in range(len(look.sizes))])
+        sizes = np.array([look.sizes[number][:2] for number in range(len(look.sizes))])
         arrays: dict[str, Any] = {"rows": look.rows, "keys": look.keys, "places": look.places, "sizes": sizes}
         if progress.points is not None:
             arrays["points"] = progress.points

@@ -15,28 +15,38 @@ from mercer.dask.cluster import Here, Workers
 from mercer.dask.cluster_tiles import ClusterTiles, Costs
 from mercer.kernels.base import Kernel
 from mercer.kernels.operator import CentredOperator
-from mercer.solvers.exact.eigen import choose_solver
-from mercer.solvers.exact.fit import ExactPlan, Fit, eigenpairs, finished, fit_exact, float32_pays
-from mercer.solvers.exact.primal import has_few_features
+from mercer.solvers.exact.eigen import Spectrum, choose_solver
+from mercer.solvers.exact.fit import (
+    ExactPlan,
+    Fit,
+    eigenpairs,
+    finished,
+    fit_exact,
+    fit_tiles,
+    float32_pays,
+    loses_sums,
+)
 
 
 def solver_on(
     runs: Here | Workers, costs: Costs, checkpoint: str | PathLike[str] | None
 ) -> Callable[[Kernel, Points, ExactPlan], Fit]:
     """Return a function that stands for `fit_exact` and lets the cluster visit the tiles."""
-    return partial(_fit, runs, costs, checkpoint)
+    return partial(fit_exact, by_tiles=partial(_fit_tiles, runs, costs, checkpoint))
 
 
-def _fit(
+def _fit_tiles(
     runs: Here | Workers,
     costs: Costs,
     checkpoint: str | PathLike[str] | None,
     kernel: Kernel,
     X: Array,
+    points: Array,
     plan: ExactPlan,
+    noise: float = 0.0,
 ) -> Fit:
     if _is_small(kernel, X, plan):  # quicker than to send anything
-        return fit_exact(kernel, X, plan)
+        return fit_tiles(kernel, X, points, plan, noise=noise)
     journal = None
     if checkpoint is not None:
         plain = replace(plan.options, rng=None)
@@ -44,22 +54,28 @@ def _fit(
         journal = Journal(checkpoint, digest(X, *known))
     with ExitStack() as ended:
         place = partial(_operator, ended, runs, kernel, X, costs, journal, plan.center)
-        halves = float32_pays(kernel, X, plan.n_components, plan.options)
-        operator, rough = _operators(place, plan.dtype, halves)
-        source = _tiles_of(rough or operator)
-        costs.kept, costs.tile_bytes = source.held, source.bytes  # of the tiles that most passes visit
-        options = replace(plan.options, positive=kernel.positive, costly=not costs.kept, rough=rough)
-        spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
-        fit = finished(kernel, X, operator, spectrum, plan.drop_zeros)
+        operator, spectrum = _solved(place, kernel, X, plan, costs)
+        if loses_sums(operator, spectrum):
+            operator, spectrum = _solved(place, kernel, X, replace(plan, dtype=np.float64), costs)
+        fit = finished(kernel, points, operator, spectrum, plan.drop_zeros, noise)
     if journal is not None:
         journal.remove()
     return fit
 
 
+def _solved(
+    place: Callable[..., CentredOperator], kernel: Kernel, X: Array, plan: ExactPlan, costs: Costs
+) -> tuple[CentredOperator, Spectrum]:
+    """Return the operator and its eigenpairs."""
+    operator, rough = _operators(place, plan.dtype, float32_pays(kernel, X, plan.n_components, plan.options))
+    source = _tiles_of(rough or operator)
+    costs.kept, costs.tile_bytes = source.held, source.bytes  # of the tiles that most passes visit
+    options = replace(plan.options, positive=kernel.positive, costly=not costs.kept, rough=rough)
+    return operator, eigenpairs(kernel, X, operator, replace(plan, options=options))
+
+
 def _is_small(kernel: Kernel, X: Array, plan: ExactPlan) -> bool:
-    """Tell whether this process does it: by singular values of rows with few features, or with the whole matrix."""
-    if plan.options.solver == "auto" and has_few_features(kernel, X):
-        return True
+    """Tell whether this process does it, with the whole matrix."""
     pairs = 1 if isinstance(plan.n_components, float) else plan.n_components
     return choose_solver(plan.options.solver, len(X), pairs, kernel.positive) == "dense"
 

@@ -11,9 +11,11 @@ from mercer.estimators.incremental_kernel_pca import IncrementalKernelPCA as Loc
 class IncrementalKernelPCA(Merging):
     """Incremental kernel PCA of partitions: each is learned by itself, and the models are merged two by two.
 
-    The result is exact except for what `rank` components cannot hold, and for the compression of the library: as for
-    one model of all rows, but not the same to rounding. Gamma is set by a sample of all partitions, or by the first
-    chunk of an iterator. `history_` is that of the first partition, with one record for each merge that it was in.
+    The result is exact except for what `rank` components cannot hold, and for the compression of the library. Each
+    partition and each merge loses what is beyond `rank`, so that eigenvalues are smaller than those of one model of
+    all rows where rows vary in many directions nearly equally; then use a larger `rank`. Gamma is set by a sample of
+    all partitions, or by the first chunk of an iterator. `history_` is that of the first partition, with one record
+    for each merge that it was in.
 
     Attributes
     ----------

@@ -6,13 +6,13 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.dask.base import Transforming
+from mercer.dask.base import Transforming, keep_names
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.cluster_tiles import Costs
 from mercer.dask.exact import solver_on
 from mercer.dask.parameters import like
-from mercer.dask.partitions import Partitions, partitions_of
-from mercer.dask.sample import check_columns
+from mercer.dask.partitions import Names, Partitions
+from mercer.dask.sample import Shape, check_columns
 from mercer.estimators.kernel_pca import KernelPCA as Local
 
 
@@ -75,25 +75,24 @@ class KernelPCA(Transforming):
         if local._precomputed:
             raise ValueError("KernelPCA on a cluster needs rows of data; a precomputed kernel has none.")
         runs = self._runs()
-        given = partitions_of(X, self._pieces(runs))
-        rows, costs = self._gathered(runs, given), Costs()
+        given = self._given(runs, X)
+        (rows, names), costs = self._gathered(runs, given), Costs()
         local.observers = self.observers
         local._fit(rows, solve=solver_on(runs, costs, self.checkpoint))
         del local.observers
-        if given.names is not None:
-            local.feature_names_in_ = np.array(given.names, dtype=object)
+        keep_names(local, names)
         self._local, self.costs_ = local, asdict(costs)
         return self
 
-    def _gathered(self, runs: Here | Workers, given: Partitions) -> Array:
-        """Return all rows."""
+    def _gathered(self, runs: Here | Workers, given: Partitions) -> tuple[Array, Names]:
+        """Return all rows, and the names of their columns."""
         found, channel = [], self._channel()
         results = given.checked_here() if given.here is not None else runs.results(given.checked())
-        for number, rows in enumerate(results, start=1):
-            found.append(rows)
+        for number, result in enumerate(results, start=1):
+            found.append(result)
             channel.emit("partitions read", number, len(given.parts))
-        check_columns({number: rows.shape for number, rows in enumerate(found)})
-        filled = [rows for rows in found if len(rows)]
+        check_columns({number: Shape(len(rows), rows.shape[1], names) for number, (rows, names) in enumerate(found)})
+        filled = [result for result in found if len(result[0])]
         if not filled:
             raise ValueError("All partitions are empty: there are no rows to learn from.")
-        return np.concatenate(filled)
+        return np.concatenate([rows for rows, _ in filled]), filled[0][1]

@@ -1,13 +1,13 @@
 """`mercer.dask.LandmarkKernelPCA`: kernel PCA on landmarks in one pass over partitions, equal to the local model."""
 
-from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
 from mercer.arrays import Array, n_rows
-from mercer.dask.base import Transforming
+from mercer.dask.base import Transforming, keep_names
 from mercer.dask.checkpoints import MomentsFile, fit_identity
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.compared_rows import check_same_rows, row_digests
@@ -18,7 +18,7 @@ from mercer.dask.landmark_moments import (
     stream_moments,
 )
 from mercer.dask.parameters import like
-from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
+from mercer.dask.partitions import Chunks, Names, Partitions, is_stream
 from mercer.dask.sample import first_look
 from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
@@ -88,9 +88,9 @@ class LandmarkKernelPCA(Transforming):
             raise ValueError(f"LandmarkKernelPCA on a cluster needs {what}.")
         runs = self._runs()
         if is_stream(X):
-            self._fit_stream(local, runs, X)
+            self._fit_stream(local, runs, Chunks(X))
         else:
-            self._fit_partitions(local, runs, partitions_of(X, self._pieces(runs)))
+            self._fit_partitions(local, runs, self._given(runs, X))
         local._warn_of_result()
         self._local = local
         return self
@@ -102,15 +102,18 @@ class LandmarkKernelPCA(Transforming):
         kept = None if file is None else file.read()
         if file is not None and kept is not None:
             numbers, moments, arrays = kept
-            check_same_rows(runs, given, numbers.get("digests", {}), file.path)
+            names = check_same_rows(runs, given, numbers.get("digests", {}), file.path)
             sizes, rows = arrays["sizes"].tolist(), arrays["rows"]
         else:
             look = first_look(
                 runs, given, rows_to_choose_from(self.landmarks), seed_of(self.random_state), self._channel()
             )
             numbers, moments, sizes, rows = {"groups": 0, "seen": 0}, None, look.counts, look.rows
+            names = look.names
+        given = replace(given, names=names)
         if self._is_small(int(sum(sizes))):
             local.fit(rows)  # the sample is all there is
+            keep_names(local, given.names)
             return
         if file is not None and kept is None:
             numbers["digests"] = row_digests(runs, given, sizes)
@@ -141,20 +144,20 @@ class LandmarkKernelPCA(Transforming):
 
     # -- streams -------------------------------------------------------------------------------------------------
 
-    def _fit_stream(self, local: Local, runs: Here | Workers, chunks: Iterable[Any]) -> None:
+    def _fit_stream(self, local: Local, runs: Here | Workers, given: Chunks) -> None:
         """Learn from chunks that are read once: landmarks are chosen from the first of them."""
-        chunks, most = iter(chunks), rows_to_choose_from(self.landmarks)
+        chunks, most = iter(given), rows_to_choose_from(self.landmarks)
         first: list[Array] = []
         while sum(map(n_rows, first)) < most and (chunk := next(chunks, None)) is not None:
-            first.append(checked_rows(chunk, len(first)))
-        first_rows = [rows for rows in first if len(rows)]
-        if not first_rows:
+            first.append(chunk)
+        if not first:
             raise ValueError("The iterator gave no rows to learn from.")
-        rows = np.concatenate(first_rows)
+        rows = np.concatenate(first)
         if self._is_small(len(rows)):
             local.fit(rows)
+            keep_names(local, given.names)
             return
-        plan, landmarks, dictionary = _begun(local, rows, None, None)
+        plan, landmarks, dictionary = _begun(local, rows, given.names, None)
         measuring = Measuring.on(landmarks, rows, plan.n_components, plan.forgetting)
         channel = self._channel()
         for found in stream_moments(runs, chain(first, chunks), measuring):
@@ -174,10 +177,9 @@ def _sum(moments: Moments | None, found: Moments) -> Moments:
 
 
 def _begun(
-    local: Local, rows: Array, names: tuple[str, ...] | None, kept: dict[str, Array] | None
+    local: Local, rows: Array, names: Names, kept: dict[str, Array] | None
 ) -> tuple[LandmarkPlan, Landmarks, Any]:
     """Fix kernel and landmarks by some rows, or as a checkpoint has them."""
     local.n_features_in_ = rows.shape[1]
-    if names is not None:
-        local.feature_names_in_ = np.array(names, dtype=object)
+    keep_names(local, names)
     return plan_and_landmarks(local, rows, None if kept is None else kept["points"])

@@ -9,7 +9,7 @@ import numpy as np
 from mercer.arrays import Array, n_rows
 from mercer.dask.allocation import memory_used_again
 from mercer.dask.cluster import Here, Workers
-from mercer.dask.partitions import Partitions, checked_rows
+from mercer.dask.partitions import Partitions
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.engine.moments import Moments, fading_weights, total
@@ -74,7 +74,9 @@ def group_tasks(given: Partitions, measuring: Measuring, sizes: Sequence[int], f
     return grouped(tasks[first * WORK.group :], added, WORK.group)
 
 
-def stream_moments(runs: Here | Workers, chunks: Iterable[Any], measuring: Measuring) -> Iterator[tuple[Moments, int]]:
+def stream_moments(
+    runs: Here | Workers, chunks: Iterable[Array], measuring: Measuring
+) -> Iterator[tuple[Moments, int]]:
     """Yield the moments of all rows so far, chunk by chunk, and their number; older rows fade."""
     found, seen = Moments.empty(measuring.reference), 0
     for moments, count in runs.over(_of_chunk, chunks, measuring):
@@ -84,6 +86,6 @@ def stream_moments(runs: Here | Workers, chunks: Iterable[Any], measuring: Measu
         yield found, seen
 
 
-def _of_chunk(chunk: Any, number: int, measuring: Measuring) -> tuple[Moments, int]:
+def _of_chunk(rows: Array, number: int, measuring: Measuring) -> tuple[Moments, int]:
     with memory_used_again():
-        return measuring(checked_rows(chunk, number))
+        return measuring(rows)

@@ -1,21 +1,21 @@
 """Models that are fitted to each partition alone and then merged two by two."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-import numpy as np
 from dask.delayed import delayed
 from sklearn.base import clone
 
 from mercer.arrays import Array
 from mercer.dask.allocation import memory_used_again
-from mercer.dask.base import Transforming
+from mercer.dask.base import Transforming, keep_names
 from mercer.dask.checkpoints import fit_identity
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.compared_rows import check_same_rows, row_digests
 from mercer.dask.merged_models import Levels, ModelFolder, merged
-from mercer.dask.partitions import Partitions, checked_rows, is_stream, partitions_of
+from mercer.dask.partitions import Chunks, Names, Partitions, is_stream
 from mercer.dask.sample import first_look
 from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
@@ -43,9 +43,9 @@ def _light(model: Any) -> Any:
     return model
 
 
-def _of_chunk(chunk: Any, number: int, model: Any) -> Any:
+def _of_chunk(rows: Array, number: int, model: Any) -> Any:
     with memory_used_again():
-        return learned(checked_rows(chunk, number), model)
+        return learned(rows, model)
 
 
 class Merging(Transforming):
@@ -56,21 +56,23 @@ class Merging(Transforming):
         local, runs = self._unfitted(), self._runs()
         if local._precomputed:
             raise ValueError(f"{type(self).__name__} needs rows of data; a precomputed kernel has none.")
-        names, folder = None, None
+        folder = None
         if is_stream(X):
-            found = self._merged(self._of_stream(local, runs, X), Levels(), None)
+            chunks = Chunks(X)
+            found = self._merged(self._of_stream(local, runs, chunks), Levels(), None)
+            names = chunks.names
         else:
-            given = partitions_of(X, self._pieces(runs))
-            names, folder = given.names, self._folder(given)
-            settled = clone(local).set_params(**self._settled(local, runs, given, folder))
-            levels = Levels(folder)
+            given = self._given(runs, X)
+            folder = self._folder(given)
+            common, names = self._settled(local, runs, given, folder)
+            given, levels = replace(given, names=names), Levels(folder)
+            settled = clone(local).set_params(**common)
             found = self._merged(_of_partitions(settled, runs, given, levels.done), levels, len(given.parts))
         if found is None:
             raise ValueError("The iterator gave no rows to learn from.")
         found.set_params(**local.get_params(deep=False))
         found._warn_of_result()
-        if names is not None:
-            found.feature_names_in_ = np.array(names, dtype=object)
+        keep_names(found, names)
         if folder is not None:
             folder.remove()
         return found
@@ -92,32 +94,27 @@ class Merging(Transforming):
 
     def _settled(
         self, local: Any, runs: Here | Workers, given: Partitions, folder: ModelFolder | None
-    ) -> dict[str, Any]:
-        """Return the parameters that are the same for all partitions, by a first look or as a checkpoint has them."""
+    ) -> tuple[dict[str, Any], Names]:
+        """Return the parameters that are the same for all partitions, and the names of their columns.
+
+        They are found by a first look, or as a checkpoint has them.
+        """
         kept = None if folder is None else folder.settled()
         if folder is not None and kept is not None:
-            check_same_rows(runs, given, kept[1], folder.path)
-            return kept[0]
+            return kept[0], check_same_rows(runs, given, kept[1], folder.path)
         seed = seed_of(getattr(self, "random_state", None))
         look = first_look(runs, given, _SAMPLE_ROWS, seed, self._channel())
         common = self._common(local, look.rows)
         if folder is not None:
             folder.settle(common, row_digests(runs, given, look.counts))
-        return common
+        return common, look.names
 
-    def _of_stream(self, local: Any, runs: Here | Workers, chunks: Iterable[Any]) -> Iterable[Any]:
-        """Yield the models of chunks; the first chunk with rows sets gamma and landmarks."""
-        settled = None
-        first: list[Any] = []
+    def _of_stream(self, local: Any, runs: Here | Workers, chunks: Iterable[Array]) -> Iterator[Any]:
+        """Yield the models of chunks; the first chunk sets gamma and landmarks."""
         chunks = iter(chunks)
-        for chunk in chunks:
-            first.append(chunk)
-            rows = checked_rows(chunk, len(first) - 1)
-            if len(rows):
-                settled = clone(local).set_params(**self._common(local, rows))
-                break
-        if settled is not None:
-            yield from runs.over(_of_chunk, chain(first, chunks), settled)
+        for first in chunks:
+            settled = clone(local).set_params(**self._common(local, first))
+            yield from runs.over(_of_chunk, chain([first], chunks), settled)
 
     def _common(self, local: Any, rows: Array) -> dict[str, Any]:
         """Return the parameters that must be the same for all partitions, set by some rows."""

@@ -1,14 +1,14 @@
 """`mercer.dask.KernelOutlierDetector`: alarms with a known rate of false ones, from held-out partitions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, clone
 
 from mercer.arrays import Array
-from mercer.dask.base import ClusterModel
+from mercer.dask.base import ClusterModel, keep_names, refuse_stream
 from mercer.dask.checkpoints import fit_identity
 from mercer.dask.cluster import Here, Workers
 from mercer.dask.compared_rows import check_same_rows, row_digests
@@ -16,7 +16,7 @@ from mercer.dask.detector_folds import FoldMoments, Folds, HeldOutScores, added_
 from mercer.dask.detector_progress import Progress, ProgressFile
 from mercer.dask.landmark_moments import Measuring, plan_and_landmarks
 from mercer.dask.parameters import like
-from mercer.dask.partitions import Partitions, partitions_of
+from mercer.dask.partitions import Partitions
 from mercer.dask.sample import Look, first_look
 from mercer.dask.seeds import seed_of
 from mercer.dask.settings import WORK
@@ -121,17 +121,17 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
             raise ValueError("On a cluster limits come from calibration='cv+' and alpha; leave contamination=None.")
         estimator = self._estimator()
         runs = self._runs()
-        given = partitions_of(X, self._pieces(runs))
+        given = self._given(runs, X)
         m = estimator.landmarks if isinstance(estimator.landmarks, int | np.integer) else len(estimator.landmarks)
         file = self._file(given)
         progress = self._begun(runs, given, file, max(_REFERENCE, _ROWS_PER_LANDMARK * int(m)))
+        given = replace(given, names=progress.names)
         look, sizes = progress.look, progress.look.counts
         reference = _reference(look, sum(sizes), int(m))
         folds = Folds.of(sizes, self.n_folds, progress.seed, float(reference.keys.max()))
         found = self._models(runs, given, estimator, reference, folds, sum(sizes), progress)
         local.n_features_in_ = reference.rows.shape[1]
-        if given.names is not None:
-            local.feature_names_in_ = np.array(given.names, dtype=object)
+        keep_names(local, given.names)
         local._adopt(found, self.explained, sum(sizes))
         local._tell_silence(sum(sizes))
         self._local = local
@@ -142,17 +142,18 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
     def _file(self, given: Partitions) -> ProgressFile | None:
         if self.checkpoint is None:
             return None
-        identity = fit_identity(self.get_params(deep=False), _NEUTRAL, len(given.parts), given.names, WORK.group)
+        identity = fit_identity(self.get_params(), _NEUTRAL, len(given.parts), given.names, WORK.group)
         return ProgressFile(self.checkpoint, identity)
 
     def _begun(self, runs: Here | Workers, given: Partitions, file: ProgressFile | None, most: int) -> Progress:
         """Return how far the fit is: as the checkpoint has it, or after a first look for at most so many rows."""
         kept = None if file is None else file.read()
         if file is not None and kept is not None:
-            check_same_rows(runs, given, kept.digests, file.path)
+            kept.names = check_same_rows(runs, given, kept.digests, file.path)
             return kept
         seed = seed_of(self.random_state)
-        progress = Progress(seed, first_look(runs, given, most, seed, self._channel()))
+        look = first_look(runs, given, most, seed, self._channel())
+        progress = Progress(seed, look, look.names)
         if file is not None:
             progress.digests, progress.keep = row_digests(runs, given, progress.look.counts), file.write
         return progress
@@ -232,6 +233,31 @@ class KernelOutlierDetector(OutlierMixin, ClusterModel):  # type: ignore[misc]
         return leading_model(model, means, variances, self.explained)[0]
 
     # -- scoring -------------------------------------------------------------------------------------------------
+
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit the detector to the rows of X, and return -1 for those that raise an alarm and +1 for the others.
+
+        Parameters
+        ----------
+        X : dask Array or DataFrame, sequence of delayed pieces, or array-like
+            Training rows.
+        y : None
+            Ignored; present for scikit-learn's conventions.
+        **params : dict
+            Further arguments of `fit`; there are none, so leave it empty.
+
+        Returns
+        -------
+        dask Array or ndarray, of shape (n_samples,)
+            -1 or +1 for each row; lazy where X is.
+
+        Raises
+        ------
+        ValueError
+            If X is an iterator, which can be read once only.
+        """
+        refuse_stream(X)
+        return super().fit_predict(X, y, **params)
 
     def predict(self, X: Any) -> Any:
         """Return -1 for rows that raise an alarm and +1 for the others.

@@ -1,6 +1,7 @@
 """The rows of a fit as partitions: delayed pieces that are checked where they are, with errors that name the place."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,16 @@ from dask.delayed import Delayed, delayed
 from mercer.arrays import Array, is_sparse
 from mercer.dask.allocation import memory_used_again
 from mercer.errors import warn_user
+from mercer.estimators.validation import masked_as_nan
 
 _NUMBERS = "fiub"
 _FEWEST_ROWS = 1000  # rows of a partition, where an ordinary array is divided
 _ENCODE = "Every feature must be a number: encode text and categories first."
+SAME_COLUMNS = "All partitions need the same columns in the same order."
+
+
+Names = tuple[str, ...] | None
+"""Names of the columns; None where they have none, or are not known yet."""
 
 
 @dataclass(frozen=True)
@@ -23,25 +30,30 @@ class Partitions:
     """Delayed pieces of the rows, in order, with the names of the columns where they have any."""
 
     parts: list[Delayed]
-    names: tuple[str, ...] | None = None
+    names: Names = None
     here: list[Any] | None = None  # the pieces themselves, where all of them are in this process
 
     def checked(self) -> list[Delayed]:
-        """Return the pieces as checked matrices of floats."""
-        check = delayed(checked_rows, pure=False)
-        return [check(part, number, self.names) for number, part in enumerate(self.parts)]
+        """Return the pieces as checked matrices of floats, each with the names of its columns."""
+        return self.calls(_with_names, [()] * len(self.parts), tell_names=True)
 
-    def checked_here(self) -> Iterator[Array]:
+    def checked_here(self) -> Iterator[tuple[Array, Names]]:
         """Yield the checked pieces of this process, which then need not be sent to workers and back."""
         for number, piece in enumerate(self.here or ()):
-            yield checked_rows(piece, number, self.names)
+            yield checked_rows(piece, number, self.names), self.names
 
-    def calls(self, function: Callable[..., Any], more: Iterable[tuple[Any, ...]]) -> list[Delayed]:
-        """Return function(rows, *more) of the checked rows of each piece, each as one task."""
+    def calls(
+        self, function: Callable[..., Any], more: Iterable[tuple[Any, ...]], tell_names: bool = False
+    ) -> list[Delayed]:
+        """Return function(rows, *more) of the checked rows of each piece, each as one task.
+
+        With `tell_names` it is function(rows, names of the columns, *more): those of delayed pieces are known only
+        where these are.
+        """
         task = delayed(_on_checked, pure=False)
         shared = delayed(function, pure=False, traverse=False)
         pieces = zip(self.parts, more, strict=True)
-        return [task(shared, part, number, self.names, own) for number, (part, own) in enumerate(pieces)]
+        return [task(shared, part, number, self.names, own, tell_names) for number, (part, own) in enumerate(pieces)]
 
 
 def is_stream(X: Any) -> bool:
@@ -49,26 +61,63 @@ def is_stream(X: Any) -> bool:
     return isinstance(X, Iterator)
 
 
+class Chunks:
+    """Checked copies of the chunks of an iterator, which may fill the same array again; the first sets the columns."""
+
+    names: Names = None
+
+    def __init__(self, chunks: Iterator[Any]) -> None:
+        self._chunks = enumerate(chunks)
+        self._width: int | None = None
+
+    def __iter__(self) -> Iterator[Array]:
+        """Yield the chunks that have rows."""
+        for number, chunk in self._chunks:
+            if isinstance(chunk, Delayed):
+                raise TypeError("The iterator gave a delayed piece. Pass delayed pieces as a list.")
+            rows = checked_rows(chunk, number, self.names)
+            if not len(rows):
+                continue
+            if self._width is None:
+                self._width, self.names = rows.shape[1], _names(chunk)
+            if rows.shape[1] != self._width:
+                raise ValueError(
+                    f"Partition {number} (counted from 0) has {rows.shape[1]} columns; those before have {self._width}."
+                    f" {SAME_COLUMNS}"
+                )
+            yield rows.copy()
+
+
 def partitions_of(X: Any, pieces: int) -> Partitions:
     """Return the partitions of a Dask array or DataFrame, a sequence of delayed pieces or chunks, or an array.
 
     An array that is in memory already is divided into at most so many pieces.
     """
+    if isinstance(X, Delayed):
+        X = [X]
     if isinstance(X, da.Array):
         return Partitions(_blocks(X))
-    if is_dask_collection(X) and hasattr(X, "dtypes"):
+    if is_dask_collection(X) and hasattr(X, "columns"):
         _check_types(X)
         return Partitions(list(X.to_delayed()), _names(X))
-    if isinstance(X, Delayed):
-        return Partitions([X])
     if is_stream(X) or is_pieces(X):
-        hold = delayed(_itself, pure=False, traverse=False)
-        given = list(X)
-        if not given:
-            raise ValueError("The iterator gave no rows to learn from.")
-        here = None if any(isinstance(piece, Delayed) for piece in given) else given
-        return Partitions([piece if isinstance(piece, Delayed) else hold(piece) for piece in given], here=here)
+        return _of_pieces([_copied(piece) for piece in X] if is_stream(X) else X)
     return _divided(X, pieces)
+
+
+def _of_pieces(given: Sequence[Any]) -> Partitions:
+    if not given:
+        raise ValueError("The iterator gave no rows to learn from.")
+    hold = delayed(_itself, pure=False, traverse=False)
+    parts = [piece if isinstance(piece, Delayed) else hold(piece) for piece in given]
+    if any(isinstance(piece, Delayed) for piece in given):
+        return Partitions(parts)
+    return Partitions(parts, next(filter(None, map(_names, given)), None), list(given))
+
+
+def _copied(piece: Any) -> Any:
+    """Return a chunk of an iterator, which may fill the same array again."""
+    return piece if isinstance(piece, Delayed) else copy(piece)
 
 
 def _blocks(X: da.Array) -> list[Delayed]:
@@ -93,15 +142,23 @@ def whole_rows(X: da.Array) -> da.Array:
 
 
 def _check_types(X: Any) -> None:
+    if X.ndim != 2:
+        raise ValueError("X must be a Dask DataFrame, with one row for each sample; it is a Series. Use X.to_frame().")
     texts = [str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in _NUMBERS]
     if texts:
         raise ValueError(f"Columns of X hold no numbers: {', '.join(texts)}. {_ENCODE}")
 
 
-def _names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns if all of them are texts."""
-    names = tuple(X.columns)
-    return names if all(isinstance(name, str) for name in names) else None
+def _names(X: Any) -> Names:
+    """Return the names of the columns if there are some and all of them are texts."""
+    names = tuple(getattr(X, "columns", ()))
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        raise TypeError(
+            f"Some names of columns are texts and some are not: {_some(names)}. Make all of them texts, for example "
+            "with X.columns = X.columns.astype(str)."
+        )
+    return names if any(texts) else None
 
 
 def is_pieces(X: Any) -> bool:
@@ -121,8 +178,7 @@ def _divided(X: Any, pieces: int) -> Partitions:
     """Return an array in memory, or what can be made one, as some pieces."""
     if is_sparse(X):
         raise TypeError(_SPARSE)
-    names = _names(X) if hasattr(X, "columns") else None
-    rows = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    names, rows = _names(X), _values(X)
     if rows.ndim != 2:
         raise ValueError(f"Expected 2D array, got {rows.ndim}D array. Rows are samples and columns are features.")
     step = max(_FEWEST_ROWS, -(-len(rows) // max(1, pieces)))
@@ -138,32 +194,55 @@ _SPARSE = "Sparse rows were passed; mercer.dask needs dense ones. Use the class 
 
 
 def _on_checked(
-    function: Callable[..., Any], piece: Any, number: int, names: tuple[str, ...] | None, more: tuple[Any, ...]
+    function: Callable[..., Any], piece: Any, number: int, names: Names, more: tuple[Any, ...], tell_names: bool
 ) -> Any:
     """Return what a function gives for the checked rows of a partition."""
+    told = (names or _names(piece),) if tell_names else ()
     with memory_used_again():
-        return function(checked_rows(piece, number, names), *more)
+        return function(checked_rows(piece, number, names), *told, *more)
 
 
-def checked_rows(piece: Any, number: int, names: tuple[str, ...] | None = None) -> Array:
+def _with_names(rows: Array, names: Names) -> tuple[Array, Names]:
+    return rows, names
+
+
+def checked_rows(piece: Any, number: int, names: Names = None) -> Array:
     """Return the rows of a partition as a matrix of floats; float32 stays. Errors name the partition and the row."""
     if is_sparse(piece):
         raise TypeError(_SPARSE)
-    columns = tuple(piece.columns) if hasattr(piece, "columns") else None
-    if names is not None and columns is not None and columns != names:
-        raise ValueError(
-            f"Partition {number} (counted from 0) has the columns {_some(columns)}; the others have {_some(names)}. "
-            "All partitions need the same columns in the same order."
-        )
-    values = piece.to_numpy() if hasattr(piece, "to_numpy") else np.asarray(piece)
+    columns = tuple(piece.columns) if hasattr(piece, "columns") else names
+    check_names(number, columns, names)
+    values = _values(piece)
     if values.ndim != 2:
         raise ValueError(
             f"Partition {number} (counted from 0) has {values.ndim} dimensions. Rows are samples, columns features."
         )
     if values.dtype.kind not in _NUMBERS:
         raise ValueError(f"Partition {number} (counted from 0) has values of type {values.dtype}. {_ENCODE}")
+    if len(values) and not values.shape[1]:
+        raise ValueError(f"Partition {number} (counted from 0) has rows without columns. Pass at least one column.")
     values = values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False)
     _check_finite(values, number, columns)
+    return values
+
+
+def check_names(number: int, columns: tuple[Any, ...] | None, names: Names) -> None:
+    """Fail if a partition has columns of other names than the others, where both have names."""
+    if names and columns and columns != names:
+        raise ValueError(
+            f"Partition {number} (counted from 0) has the columns {_some(columns)}; the others have {_some(names)}. "
+            f"{SAME_COLUMNS}"
+        )
+
+
+def _values(piece: Any) -> Array:
+    """Return the cells of a table or an array; missing and masked ones are NaN."""
+    if not hasattr(piece, "to_numpy"):
+        return np.asarray(masked_as_nan(np.asanyarray(piece)))
+    values: Array = piece.to_numpy()
+    kinds = {getattr(dtype, "kind", "O") for dtype in getattr(piece, "dtypes", ())}
+    if values.dtype == object and kinds <= set(_NUMBERS):  # columns of several types, or such that have missing values
+        values = piece.to_numpy(np.float64, na_value=np.nan)
     return values
 
 

@@ -2,16 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.dask.cluster import Here, Workers
-from mercer.dask.partitions import Partitions
+from mercer.dask.partitions import SAME_COLUMNS, Names, Partitions, check_names
 from mercer.dask.settings import WORK
 from mercer.dask.trees import grouped
 from mercer.events import Channel
+
+
+class Shape(NamedTuple):
+    """How large a partition is, and what its columns are called."""
+
+    rows: int
+    columns: int
+    names: Names = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +29,17 @@ class Look:
     rows: Array  # (s, d), in the order of the partitions
     keys: Array  # (s,), random and different for each row
     places: IntArray  # (s, 2), number of the partition, and of the row in it
-    sizes: dict[int, tuple[int, int]]  # number of the partition -> its rows and columns
+    sizes: dict[int, Shape]  # by the number of the partition
 
     @property
     def counts(self) -> list[int]:
         """The rows of each partition, where all partitions are known."""
-        return [self.sizes[number][0] for number in range(len(self.sizes))]
+        return [self.sizes[number].rows for number in range(len(self.sizes))]
+
+    @property
+    def names(self) -> Names:
+        """The names of the columns."""
+        return next((shape.names for shape in self.sizes.values() if shape.rows), None)
 
 
 def row_keys(seed: int, number: int, count: int) -> Array:
@@ -34,11 +47,11 @@ def row_keys(seed: int, number: int, count: int) -> Array:
     return np.random.default_rng([seed, number]).random(count)
 
 
-def look_at(rows: Array, number: int, most: int, seed: int) -> Look:
+def look_at(rows: Array, names: Names, number: int, most: int, seed: int) -> Look:
     """Look at one partition."""
     keys = row_keys(seed, number, len(rows))
     places = np.column_stack([np.full(len(rows), number), np.arange(len(rows))])
-    return _smallest(Look(rows, keys, places, {number: (len(rows), rows.shape[1])}), most)
+    return _smallest(Look(rows, keys, places, {number: Shape(len(rows), rows.shape[1], names)}), most)
 
 
 def _smallest(look: Look, most: int) -> Look:
@@ -64,27 +77,28 @@ def joined(looks: Sequence[Look], most: int) -> Look:
     )
 
 
-def check_columns(sizes: dict[int, tuple[int, int]]) -> None:
-    """Fail if partitions with rows have different numbers of columns; `sizes` are their rows and columns."""
-    filled = [number for number in sorted(sizes) if sizes[number][0]]
-    first = filled[0] if filled else 0
-    wrong = [number for number in filled if sizes[number][1] != sizes[first][1]]
-    if wrong:
-        raise ValueError(
-            f"Partition {wrong[0]} (counted from 0) has {sizes[wrong[0]][1]} columns; partition {first} has "
-            f"{sizes[first][1]}. All partitions need the same columns in the same order."
-        )
+def check_columns(sizes: dict[int, Shape]) -> None:
+    """Fail if partitions with rows have different numbers or names of columns."""
+    filled = [number for number in sorted(sizes) if sizes[number].rows]
+    for number in filled[1:]:
+        first, other = sizes[filled[0]], sizes[number]
+        if other.columns != first.columns:
+            raise ValueError(
+                f"Partition {number} (counted from 0) has {other.columns} columns; partition {filled[0]} has "
+                f"{first.columns}. {SAME_COLUMNS}"
+            )
+        check_names(number, other.names, first.names)
 
 
 def first_look(runs: Here | Workers, given: Partitions, most: int, seed: int, channel: Channel) -> Look:
     """Look at all partitions, and return at most so many of their rows."""
-    tasks = given.calls(look_at, [(number, most, seed) for number in range(len(given.parts))])
+    tasks = given.calls(look_at, [(number, most, seed) for number in range(len(given.parts))], tell_names=True)
     groups = grouped(tasks, Joining(most), WORK.group)
     found: list[Look] = []
     for number, group in enumerate(runs.results(groups), start=1):
         found = [joined([*found, group], most)]
         channel.emit("partitions looked at", min(number * WORK.group, len(tasks)), len(tasks))
-    if not found or not any(rows for rows, _ in found[0].sizes.values()):
+    if not found or not any(found[0].counts):
         raise ValueError("All partitions are empty: there are no rows to learn from.")
     return found[0]
 

@@ -54,6 +54,7 @@ __all__ = [
     "check_table",
     "component_count",
     "generator",
+    "masked_as_nan",
     "validated",
 ]
 
@@ -115,7 +116,7 @@ def check_rows(
     With copy=True the result shares no memory with X; rows that a model keeps need that, as callers reuse their arrays.
     With missing=True, NaN is allowed, and a masked cell is NaN. least is the smallest number of rows.
     """
-    X = _masked_as_nan(_without_dates(X))
+    X = masked_as_nan(_without_dates(X))
     stays = getattr(X, "dtype", np.float64) in (np.float64, np.float32)  # what is converted is a copy already
     with advice():
         checked = validate_data(
@@ -136,7 +137,7 @@ def check_rows(
 def check_table(X: Any) -> Array:
     """Return dense rows in float64 for a function that is no estimator, or fail with the same advice."""
     with advice():
-        return np.asarray(check_array(_masked_as_nan(_without_dates(X)), dtype="numeric", input_name="X"), np.float64)
+        return np.asarray(check_array(masked_as_nan(_without_dates(X)), dtype="numeric", input_name="X"), np.float64)
 
 
 @contextmanager
@@ -165,7 +166,7 @@ def _without_dates(X: Any) -> Any:
     return X
 
 
-def _masked_as_nan(X: Any) -> Any:
+def masked_as_nan(X: Any) -> Any:
     """Return X with NaN in masked cells: numpy would give the numbers below the mask, which say nothing."""
     if not isinstance(X, np.ma.MaskedArray) or not np.ma.is_masked(X):
         return X

@@ -32,8 +32,9 @@ def scores(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,) or None, default=None
-        A class or a number per row, shown by colour. Up to ten different values are drawn as classes, each with its
-        name; more are drawn on a colour scale. Rows with None or NaN are left out. None: one colour for all rows.
+        A class or a number per row, shown by colour. Texts, and up to ten different numbers, are drawn as classes, each
+        with its name; more numbers are drawn on a colour scale. Rows with None or NaN are left out. None: one colour
+        for all rows.
     components : tuple of two int, default=(1, 2)
         The components on the horizontal and on the vertical axis. The first component is number 1.
     figure : matplotlib.figure.Figure or None, default=None
@@ -70,7 +71,7 @@ def scores(
     if labels.shape != (len(projected),):
         raise ValueError(f"y needs one value for each of the {len(projected)} rows of X; its shape is {labels.shape}.")
     classes = np.unique([label for label in labels if label is not None and label == label])
-    if len(classes) <= _MOST_CLASSES:
+    if len(classes) <= _MOST_CLASSES or isinstance(classes[0], str):
         _by_class(axes, projected, labels, classes)
     else:
         figure.colorbar(axes.scatter(*projected.T, s=8, c=labels, linewidths=0), ax=axes)
@@ -93,7 +94,9 @@ def _by_class(axes: Any, projected: Any, labels: Any, classes: Any) -> None:
     from matplotlib import colormaps
     from matplotlib.patheffects import withStroke
 
-    colours = colormaps["tab10"](np.arange(_MOST_CLASSES))
+    count = len(classes)
+    few = count <= _MOST_CLASSES
+    colours = colormaps["tab10"](np.arange(count)) if few else colormaps["turbo"](np.linspace(0, 1, count))
     for name, colour in zip(classes, colours, strict=False):
         axes.scatter(*projected[labels == name].T, s=8, alpha=0.5, color=colour, linewidths=0)
     for name, colour in zip(classes, colours, strict=False):

@@ -1,5 +1,6 @@
 """Exact kernel PCA: eigenpairs of the centred kernel matrix, as an expansion on the training points."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -68,27 +69,37 @@ def make_operator(kernel: Kernel, X: Points, dtype: Any, n_jobs: int | None = No
     return CentredOperator(tiles, kernel.diagonal(X), center=center)
 
 
-def fit_exact(kernel: Kernel, X: Points, plan: ExactPlan, operator: Operator | None = None) -> Fit:
-    """Solve kernel PCA on the rows of X; the operator is that of these rows, if there is one already."""
+def fit_exact(
+    kernel: Kernel,
+    X: Points,
+    plan: ExactPlan,
+    operator: Operator | None = None,
+    by_tiles: Callable[..., Fit] | None = None,
+) -> Fit:
+    """Solve kernel PCA on the rows of X; the operator is that of these rows, if there is one already.
+
+    `by_tiles` stands for `fit_tiles`, where products with the kernel matrix are done elsewhere.
+    """
+    by_tiles = by_tiles or partial(fit_tiles, operator=operator)
     points = np.arange(X.shape[0]) if isinstance(kernel, Precomputed) else X
     if operator is None and plan.options.solver == "auto" and has_few_features(kernel, X):
         return fit_rows(kernel, points, kernel.prepare(X, np.float64), plan)
     if operator is None and plan.center and kernel.inner_product and not is_sparse(X):
         around, own = AroundPoint.mean(kernel, X), kernel.diagonal(X)
         if around.point @ around.point > _FAR * own.mean():
-            return _fit_around_mean(kernel, around, X, plan, rounding_of_rows(n_rows(X), float(own.max())))
-    return _fit_tiles(kernel, X, points, plan, operator)
+            noise = rounding_of_rows(n_rows(X), float(own.max()))
+            return _around_mean(by_tiles(around, X, X, plan, noise=noise), kernel, around, X)
+    return by_tiles(kernel, X, points, plan)
 
 
-def _fit_around_mean(kernel: Kernel, around: AroundPoint, X: Points, plan: ExactPlan, noise: float) -> Fit:
-    """Solve kernel PCA by inner products of rows less their mean, which keep the digits that kernel values lose."""
-    fit = _fit_tiles(around, X, X, plan, noise=noise)
+def _around_mean(fit: Fit, kernel: Kernel, around: AroundPoint, X: Points) -> Fit:
+    """Return the model of a fit by inner products of rows less their mean: these keep the digits that others lose."""
     mean, coef = around.point, fit.expansion.coef
     offset = coef @ around.along(mean, X)  # coefficients sum to zero
     return replace(fit, expansion=replace(fit.expansion, kernel=kernel, offset=offset, mean_norm=float(mean @ mean)))
 
 
-def _fit_tiles(
+def fit_tiles(
     kernel: Kernel, X: Points, points: Points, plan: ExactPlan, operator: Operator | None = None, noise: float = 0.0
 ) -> Fit:
     """Solve kernel PCA by products with the kernel matrix; eigenvalues of the size of `noise` are rounding."""
@@ -98,12 +109,12 @@ def _fit_tiles(
     options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, plan.n_jobs))
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
     spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
-    if given is None and _loses_sums(operator, spectrum):
-        return _fit_tiles(kernel, X, points, replace(plan, dtype=np.float64), noise=noise)
+    if given is None and loses_sums(operator, spectrum):
+        return fit_tiles(kernel, X, points, replace(plan, dtype=np.float64), noise=noise)
     return finished(kernel, points, operator, spectrum, plan.drop_zeros, noise)
 
 
-def _loses_sums(operator: Operator, spectrum: Spectrum) -> bool:
+def loses_sums(operator: Operator, spectrum: Spectrum) -> bool:
     """Tell whether sums of float32 kernel values were too inexact for the eigenvalues.
 
     That is so where all of these are nearly equal and small beside what the kernel values have in common, as for rows
