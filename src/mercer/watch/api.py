@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import logging
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +22,8 @@ from mercer.watch.files import static_files
 from mercer.watch.metrics import prometheus
 from mercer.watch.monitor import Monitor
 from mercer.watch.security import App, Guard, Guarded
+
+_LOGGER = logging.getLogger("mercer")
 
 
 class Api:
@@ -43,7 +47,7 @@ class Api:
             Route("/api/events", self.events),
             Route("/metrics", self.metrics),
         ]
-        handlers: dict[Any, Any] = {HTTPException: _refusal, Exception: _defect}
+        handlers: dict[Any, Any] = {HTTPException: _refusal, sqlite3.OperationalError: _no_state, Exception: _defect}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
         app.router.redirect_slashes = False
         return Guarded(app, guard)
@@ -156,5 +160,12 @@ async def _refusal(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=error.headers)
 
 
-async def _defect(_: Request, __: Exception) -> Response:
+async def _no_state(_: Request, error: Exception) -> Response:
+    """Answer where the disk is full or another program locks the state: nothing was changed."""
+    text = f"The state cannot be read or written ({error}). Nothing was changed; try again."
+    return JSONResponse({"error": text}, status_code=503)
+
+
+async def _defect(_: Request, error: Exception) -> Response:
+    _LOGGER.error("A request failed, which is a defect of mercer.", exc_info=error)
     return JSONResponse({"error": "This is a defect of mercer; the log of the server says more."}, status_code=500)
