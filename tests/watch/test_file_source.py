@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from mercer.io.readers import read
+from mercer.watch.rows import RowReader
 from mercer.watch.sources.file import FileSource
 from mercer.watch.sources.resolve import source_of
 from watch_parts import csv_text, plant
@@ -241,3 +243,14 @@ def test_a_named_pipe_is_refused_with_what_to_do(tmp_path, follow):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="is a pipe or a device; give it as standard input: - <"):
         FileSource(tmp_path / "pipe", follow=follow)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_letters_of_western_windows_are_those_that_a_saved_model_knows(tmp_path, encoding):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("Öl °C,Temp °C\n1,2\n3,4".encode(encoding))
+    batches = FileSource(path, follow=False).batches(None, threading.Event())
+    reader = RowReader(read(path).names, fixed=True)
+    rows = [row for batch in batches for row in reader.read(batch).values.tolist()]
+    assert rows == [[1, 2], [3, 4]]
+    assert reader.counts["unknown_column"] == 0
