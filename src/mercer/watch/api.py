@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
@@ -22,8 +21,6 @@ from mercer.watch.files import static_files
 from mercer.watch.metrics import prometheus
 from mercer.watch.monitor import Monitor
 from mercer.watch.security import App, Guard, Guarded
-
-_LOGGER = logging.getLogger("mercer")
 
 
 class Api:
@@ -167,5 +164,5 @@ async def _no_state(_: Request, error: Exception) -> Response:
 
 
 async def _defect(_: Request, error: Exception) -> Response:
-    _LOGGER.error("A request failed, which is a defect of mercer.", exc_info=error)
-    return JSONResponse({"error": "This is a defect of mercer; the log of the server says more."}, status_code=500)
+    text = f"This is a defect of mercer; please report it: {type(error).__name__}: {error}"
+    return JSONResponse({"error": text}, status_code=500)
