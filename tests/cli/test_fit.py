@@ -51,3 +51,14 @@ def test_standard_input_is_one_of_several_files(files, prepared, order):
 def test_standard_input_is_given_once(files):
     with open("whole.csv", "rb") as stream:
         assert "only once" in failure("fit", "-", "-", "-o", "m", stdin=stream.read())
+
+
+@pytest.mark.parametrize("method", [name for name in methods.names() if name != methods.EXACT])
+def test_all_components_are_those_of_the_exact_method_only(files, method):
+    told = failure("fit", "whole.csv", "-o", "m.mercer", "--method", method, "--components", "all")
+    assert f"is for --method kernel-pca only. Give {method} a number" in told
+
+
+@pytest.mark.parametrize("target", ["-", "/dev/null"])
+def test_a_model_is_written_to_a_file_only(files, target):
+    assert f"--out {target}: a model is written to a file only" in failure("fit", "whole.csv", "-o", target)

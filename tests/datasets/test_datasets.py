@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 from mercer import datasets
 from mercer.datasets import openml
 from mercer.datasets.sources import SOURCES
+from mercer.errors import DataFileError
 
 
 def test_archive_in_the_named_folder_is_read(tmp_path, monkeypatch):
@@ -19,6 +20,17 @@ def test_archive_in_the_named_folder_is_read(tmp_path, monkeypatch):
     np.testing.assert_array_equal(found.X, np.eye(3))
     assert "USPS" in found.source
     assert found.substitute is False
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda raw: raw[: len(raw) // 2], lambda raw: b"", lambda raw: raw.replace(b"7", b"8")]
+)
+def test_an_archive_that_is_damaged_is_named(tmp_path, damage):
+    path = tmp_path / "usps.npz"
+    np.savez(path, X=np.full(100, int.from_bytes(b"7" * 8, "little")))
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(DataFileError, match=r"usps\.npz cannot be read as an \.npz file: .* Copy it again"):
+        datasets.load("usps", home=tmp_path)
 
 
 def test_no_folder_is_looked_for_that_nobody_named(tmp_path, monkeypatch):

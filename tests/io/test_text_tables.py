@@ -220,3 +220,29 @@ def test_the_place_within_a_wrong_line_of_json_is_told(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"a": 1}\n{"a": 2}\n{"a": x}\n')
     with pytest.raises(DataFileError, match=r"line 3 is not JSON \(Expecting value at letter 7\)"):
         read(tmp_path / "x.jsonl")
+
+
+# -- quotes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [5, 50, 3000])
+@pytest.mark.parametrize("keep", [(), ("note",)])
+@pytest.mark.parametrize("wrong", ['{i},0.5,"open', '{i},"0.5,x', '"{i},0.5,x'])
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, monkeypatch, rows, keep, wrong):
+    lines = [f"{i},0.5,x" for i in range(rows)]
+    at = rows - 3
+    lines[at] = wrong.format(i=at)
+    text = "\n".join(["a,b,note", *lines]).encode()
+    given_stdin(monkeypatch, text)
+    (tmp_path / "x.csv").write_bytes(text)
+    for source in (tmp_path / "x.csv", "-"):
+        with pytest.raises(DataFileError, match=f"line {at + 2}: a quote that is opened there is not closed"):
+            read(source, selection=Selection(keep=keep))
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_a_last_cell_of_several_lines_is_read(tmp_path, monkeypatch, end):
+    text = f'a,note\n1,x\n2,"y\nz"\n3,5" pipe\n4,"y ""\nz"{end}'.encode()
+    for table in both_ways(tmp_path, monkeypatch, text, selection=Selection(keep=("note",))):
+        assert table.values.ravel().tolist() == [1, 2, 3, 4]
+        assert table.kept[:, 0].tolist() == ["x", "y\nz", '5" pipe', 'y "\nz']

@@ -113,6 +113,18 @@ def test_an_operator_acknowledges_comments_and_shelves(client, api):
     assert [event["kind"] for event in api.store.events(0)][-4:] == ["acknowledged", "commented", "shelved", "shelved"]
 
 
+def test_an_operator_is_told_where_the_state_cannot_be_written(client, api, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(api.store, "change_alarm", full)
+    status, found = client.post("/api/alarms/1/comment", {"comment": "x"})
+    assert (status, found["error"]) == (
+        503,
+        "The state cannot be read or written (database or disk is full). Nothing was changed; try again.",
+    )
+
+
 def test_metrics_are_lines_that_prometheus_reads(client):
     _, headers, body = client("GET", "/metrics")
     lines = body.decode().splitlines()

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -377,3 +378,14 @@ def test_a_state_that_is_no_state_is_refused_in_plain_words(tmp_path):
     (tmp_path / "watch.sqlite").write_bytes(b"not a database at all" * 100)
     with pytest.raises(ValueError, match="cannot be read"):
         engine_in(tmp_path)
+
+
+def test_a_state_that_another_program_locks_is_not_said_to_be_broken(tmp_path, monkeypatch):
+    Store(tmp_path).close()
+    monkeypatch.setattr("mercer.watch.schema._PATIENCE", 0.01)
+    with closing(sqlite3.connect(tmp_path / "watch.sqlite", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ValueError, match=r"cannot be opened \(database is locked\)\. Try again") as found:
+            Store(tmp_path)
+    assert "delete" not in str(found.value)

@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from mercer.io.readers import read
+from mercer.watch.rows import RowReader
 from mercer.watch.sources.file import FileSource
 from mercer.watch.sources.resolve import source_of
 from watch_parts import csv_text, plant
@@ -215,3 +217,40 @@ def test_a_position_of_an_earlier_version_has_no_checksum_of_the_last_bytes(tmp_
     with path.open("a") as file:
         file.write(wide_rows(3, 2))
     assert Reading(path, first.position).step() == lines(wide_rows(3, 2))
+
+
+def test_a_new_file_that_may_not_be_read_yet_is_tried_again(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    source, stop, refused = FileSource(path, follow=True), threading.Event(), [3]
+
+    def opened(name, mode):
+        if refused[0] and name == path:
+            refused[0] -= 1
+            raise PermissionError(13, "Permission denied", str(name))
+        return open(name, mode)
+
+    monkeypatch.setattr("mercer.watch.sources.file.open", opened, raising=False)
+    path.write_text("a,b\n1,2\n")
+    batches = source.batches(None, stop)
+    first, second = next(batches), next(batches)
+    assert (list(first.items), first.trouble) == ([], f"{path} cannot be read (Permission denied); it is tried again.")
+    assert ([line for line in second.items if line], second.trouble) == (["a,b", "1,2"], None)
+    assert refused == [0]
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_named_pipe_is_refused_with_what_to_do(tmp_path, follow):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is a pipe or a device; give it as standard input: - <"):
+        FileSource(tmp_path / "pipe", follow=follow)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_letters_of_western_windows_are_those_that_a_saved_model_knows(tmp_path, encoding):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("Öl °C,Temp °C\n1,2\n3,4".encode(encoding))
+    batches = FileSource(path, follow=False).batches(None, threading.Event())
+    reader = RowReader(read(path).names, fixed=True)
+    rows = [row for batch in batches for row in reader.read(batch).values.tolist()]
+    assert rows == [[1, 2], [3, 4]]
+    assert reader.counts["unknown_column"] == 0

@@ -2,12 +2,16 @@
 
 import json
 import threading
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("paho.mqtt.client")
 from paho.mqtt import publish
 
+from mercer.watch.rows import RowReader
+from mercer.watch.sources.base import Batch
 from mercer.watch.sources.mqtt import MqttSource
 from mercer.watch.sources.puzzle import Puzzle, column_of
 from watch_brokers import mosquitto
@@ -105,3 +109,12 @@ def test_rows_from_values_that_stay_away_or_are_new():
 )  # fmt: skip
 def test_the_column_of_a_single_value(wanted, topic, column):
     assert column_of(wanted, topic) == column
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "1e400", "NaN", "-Infinity"])
+def test_a_value_that_is_no_usable_number_ends_nothing(text):
+    source, puzzle, row = MqttSource("mqtt://h/plant/+/values"), Puzzle({}, []), []
+    for topic, payload in (("plant/a/values", text), ("plant/b/values", "2"), ("plant/a/values", "3")):
+        row += source._items(SimpleNamespace(topic=topic, payload=payload.encode()), puzzle)
+    rows = RowReader().read(Batch(row))
+    assert np.array_equal(rows.values, [[np.nan, 2.0]], equal_nan=True)

@@ -28,6 +28,13 @@ def test_csv_with_a_header_in_another_order():
     assert rows.times.tolist() == [NOW, NOW]
 
 
+@pytest.mark.parametrize("header", ["# a,b", "#a,b", "  a,b"])
+def test_a_header_of_numpy_has_the_names_behind_its_hash(header):
+    reader = RowReader(["a", "b"], fixed=True)
+    assert read(reader, header, "1,2", "3,4").values.tolist() == [[1, 2], [3, 4]]
+    assert reader.counts["unknown_column"] == 0
+
+
 def test_json_lines_objects_lists_and_rows_by_name():
     reader = RowReader(["a", "b"], fixed=True)
     rows = read(reader, '{"b": 1, "a": 2}', '{"a": null, "b": "3"}', '[{"a": 5, "b": 6}, {"a": 7, "b": 8}]', {"b": 9})

@@ -38,6 +38,8 @@ class Method:
         if unknown:
             wrong = ", ".join(map(repr, unknown))
             raise OptionError(f"{self.name} has no parameter {wrong}; it has {', '.join(sorted(known))}.")
+        if params.get("n_components", 1) is None and self.name != EXACT:
+            raise OptionError(f"--components all is for --method {EXACT} only. Give {self.name} a number such as 10.")
         more = {key: value for key, value in where_known.items() if key in known}
         return estimator.set_params(**{**self._fitting_defaults(params), **more, **params})
 

@@ -43,6 +43,8 @@ def check_model(out: Path | None, option: str) -> None:
     if out is None:
         return
     check_place(out, "model", replaces=True)
+    if str(out) == "-" or _is_device(out):
+        raise ValueError(f"{option} {out}: a model is written to a file only. Let its name end in .mercer.")
     if holds_rows(out):
         plain = out.with_suffix("") if out.suffix.lower() == ".gz" else out
         raise ValueError(

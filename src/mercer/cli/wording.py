@@ -74,7 +74,9 @@ def in_options(text: str, commands: Any, name: str | None) -> str:
     applies = name in _APPLY_A_MODEL
     terms = _Terms(commands["fit" if applies else name])
     told = terms.told(text)
-    return f"{told} These are options of `mercer fit`." if applies and "--" in told and "--" not in text else told
+    named = set(re.findall(r"--[a-z][a-z-]*", told)) - set(re.findall(r"--[a-z][a-z-]*", text))
+    foreign = named - {option for one in commands[name].params for option in one.opts}
+    return f"{told} These are options of `mercer fit`." if applies and foreign else told
 
 
 class _Terms:

@@ -3,12 +3,15 @@
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from mercer.datasets import openml
 from mercer.datasets.sources import SOURCES, Source
+from mercer.errors import DataFileError
+from mercer.io.npy import DAMAGED
 
 _VARIABLE = "MERCER_DATA"
 
@@ -105,6 +108,8 @@ def load(
         If there is no data set of this name.
     FileNotFoundError
         If the set is not found, and there is nothing that may replace it.
+    DataFileError
+        If the file is damaged.
 
     See Also
     --------
@@ -123,8 +128,7 @@ def load(
     """
     source, path = _source(name), archive(name, home)
     if path is not None:
-        with np.load(path, allow_pickle=False) as arrays:
-            return Bunch(source=source.what, substitute=False, **{key: arrays[key] for key in arrays.files})
+        return Bunch(source=source.what, substitute=False, **_arrays(path))
     failure = ""
     if allow_download and name in openml.SETS:
         try:
@@ -136,6 +140,17 @@ def load(
         raise FileNotFoundError(_missing(source, failure))
     warnings.warn(f"{source.what}: not on this machine; using {source.substitute_name}.", UserWarning, stacklevel=2)
     return Bunch(source=source.substitute_name, substitute=True, **source.substitute())
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """Return the arrays of an archive, or say that it is damaged."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+    except DAMAGED as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise DataFileError(f"{path} cannot be read as an .npz file: {error}. Copy it again.") from error
 
 
 def _missing(source: Source, failure: str) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from gzip import BadGzipFile
 from itertools import chain, islice
+from operator import length_hint
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,7 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
         raise ValueError(f"pyarrow is not asked to read {encoding}.")
     keys = [f"c{i}" for i in range(dialect.width)]
     numbers, texts = [keys[i] for i in plan.pick.take], [keys[i] for i in plan.pick.keep]
+    last = [keys[-1]] if keys[-1] not in numbers else []
     kinds = {keys[i]: pa.bool_() if dialect.truths[i] else pa.float64() for i in plan.pick.take}
     reader = arrow.open_csv(
         path,
@@ -113,22 +115,25 @@ def _arrow_pieces(path: Path, plan: _Plan) -> Iterator[Table]:
         ),
         arrow.ParseOptions(delimiter=dialect.delimiter),
         arrow.ConvertOptions(
-            column_types={**kinds, **dict.fromkeys(texts, pa.string())},
-            include_columns=list(dict.fromkeys([*numbers, *texts])),  # a column may be wanted twice
+            column_types={**dict.fromkeys(last, pa.binary()), **kinds, **dict.fromkeys(texts, pa.string())},
+            include_columns=list(dict.fromkeys([*numbers, *texts, *last])),  # a column may be wanted twice
             null_values=sorted(MISSING) if plan.fills else [],  # else an empty cell is an error to report
             decimal_point=dialect.decimal,
         ),
     )
+    ending: list[bytes] = []
     for batch in reader:
         floats = [batch.column(key).cast(pa.float64()) for key in numbers]  # true and false become 1 and 0
         values = np.column_stack([column.to_numpy(zero_copy_only=False) for column in floats])
         yield plan.table(values, [*zip(*(batch.column(key).to_pylist() for key in texts), strict=True)])
+        ending = [bytes(cell) for key in last for cell in batch.column(key)[-1:].cast(pa.binary()).to_pylist()]
+    if any(b"\n" in cell or b"\r" in cell for cell in ending):  # pyarrow ends a quote at the end of the file
+        raise ValueError("The last cell has several lines, so its quote may not be closed.")
 
 
 def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
     """Read by the csv module of Python."""
-    reader = csv.reader(islice(lines, plan.skip, None), delimiter=plan.dialect.delimiter, skipinitialspace=True)
-    numbered = _records(reader, plan.where, plan.skip)
+    numbered = _records(lines, plan)
     for _ in range(plan.dialect.names is not None):
         next(numbered)
     while piece := list(islice(numbered, _PIECE)):
@@ -136,15 +141,24 @@ def _plain_pieces(lines: Iterable[str], plan: _Plan) -> Iterator[Table]:
         yield plan.table(values, [[row[i] for i in plan.pick.keep] for _, row in piece])
 
 
-def _records(reader: Any, where: str, skipped: int) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: Iterable[str], plan: _Plan) -> Iterator[tuple[int, list[str]]]:
     """Return the rows of cells with the numbers of their lines, without empty lines."""
+    blank = iter(["\n"])  # it is a row of its own, except where a quote is still open
+    text = chain(islice(lines, plan.skip, None), blank)
+    reader = csv.reader(text, delimiter=plan.dialect.delimiter, skipinitialspace=True)
+    line = plan.skip
     try:
         for row in reader:
+            if row and not length_hint(blank):
+                raise DataFileError(
+                    f"{plan.where}, line {line + 1}: a quote that is opened there is not closed. Correct the line."
+                )
+            line = reader.line_num + plan.skip
             if row:
-                yield reader.line_num + skipped, row
+                yield line, row
     except csv.Error as error:
         raise DataFileError(
-            f"{where}, line {reader.line_num + skipped} cannot be split into cells ({error})."
+            f"{plan.where}, line {line + 1} cannot be split into cells ({error}). Is a quote closed there?"
         ) from error
 
 

@@ -1,6 +1,7 @@
 """Rows from Parquet files, batch by batch."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,21 +34,36 @@ def parquet_tables(source: Path | IO[bytes], where: str, rows: int, selection: S
     columns = [schema.names[i] for i in read] if len(read) < len(schema.names) else None
     places = [read.index(i) if i in read else -1 for i in own]
     strict = selection.missing == "as-is"
-    pieces = (_table(batch, places, pick, where, strict) for batch in file.iter_batches(rows, columns=columns))
+    pieces = (_table(batch, places, pick, where, strict) for batch in _batches(file, rows, columns, where))
     return rebatch(pieces, rows)
 
 
 def open_parquet(source: Path | IO[bytes], where: str) -> Any:
     """Open a Parquet file, or say what is missing or wrong."""
     try:
-        from pyarrow import ArrowInvalid
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise MissingExtraError("pyarrow", "cli", "Reading Parquet") from error
-    try:
+    with _readable(f"{where} is not a Parquet file, or damaged"):
         return ParquetFile(source)
-    except ArrowInvalid as error:
-        raise DataFileError(f"{where} is not a Parquet file ({error}). Check how it was written.") from error
+
+
+def _batches(file: Any, rows: int, columns: list[str] | None, where: str) -> Iterator[Any]:
+    """Read the columns, some rows at a time."""
+    with _readable(f"{where} is damaged, or of a kind of Parquet that cannot be read"):
+        yield from file.iter_batches(rows, columns=columns)
+
+
+@contextmanager
+def _readable(otherwise: str) -> Iterator[None]:
+    """Say what is wrong where pyarrow cannot read a file, in whatever way it fails."""
+    try:
+        yield
+    except (ValueError, RuntimeError, OSError) as error:  # pyarrow's own errors are of these kinds, too
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the system; those about what is in the file have no number
+        reason = " ".join(str(error).split())
+        raise DataFileError(f"{otherwise} ({reason}). Check how it was written.") from error
 
 
 def _is_number(kind: Any) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from gzip import BadGzipFile
 from os import PathLike, fspath
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -54,7 +53,7 @@ def chunks(
     where = fspath(source)
     wanted = selection or Selection(None if columns is None else tuple(columns))
     first = 0
-    for table in _undamaged(_open(where, rows, wanted), _shown(where)):
+    for table in _undamaged(where, rows, wanted):
         numbered = replace(table, rows=np.arange(first, first + len(table)))
         first += len(table)
         yield settled(numbered, _shown(where), wanted.missing)
@@ -62,12 +61,12 @@ def chunks(
         raise DataFileError(f"{_shown(where)} holds no rows; at least one row of numbers is needed.")
 
 
-def _undamaged(tables: Iterator[Table], where: str) -> Iterator[Table]:
-    """Yield the tables; name the file where its compressed bytes end too early or are damaged."""
+def _undamaged(where: str, rows: int, selection: Selection) -> Iterator[Table]:
+    """Yield the tables of a file; name it where its compressed bytes end too early or are damaged."""
     try:
-        yield from tables
+        yield from _open(where, rows, selection)
     except (EOFError, BadGzipFile, zlib.error) as error:
-        raise DataFileError(f"{where} cannot be uncompressed: {error}. Copy or compress it again.") from None
+        raise DataFileError(f"{_shown(where)} cannot be uncompressed: {error}. Copy or compress it again.") from None
 
 
 def drawn(tables: Iterable[Table], rows: int, seed: int | None = None) -> Table:
@@ -103,7 +102,7 @@ def row_count(source: Source) -> int | None:
 
             return int(ParquetFile(path).metadata.num_rows)
         return _count_by_size(path) if kind in SUFFIXES else None
-    except (OSError, ValueError, ImportError, EOFError, BadZipFile, zlib.error):
+    except (OSError, ValueError, ImportError):
         return None  # the reader will report what is wrong
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any, TextIO
 
 GZIP = b"\x1f\x8b"
 _LOOK = 65_536  # bytes that tell the encoding
-_WESTERN = "mercer.western"  # what is done with bytes that are not of the encoding
+WESTERN = "mercer.western"  # what is done with bytes that are not of the encoding
 
 
 class Rewound(io.RawIOBase):
@@ -48,7 +48,7 @@ def encoding_of(path: Path) -> str:
 
 def decoded(stream: IO[bytes], name: str) -> TextIO:
     """Read a stream as text. Bytes that the encoding does not have, wherever they begin, are of Western Windows."""
-    return io.TextIOWrapper(stream, encoding=name, errors="replace" if name.startswith("utf-16") else _WESTERN)
+    return io.TextIOWrapper(stream, encoding=name, errors="replace" if name.startswith("utf-16") else WESTERN)
 
 
 def _as_western(error: UnicodeError) -> tuple[str, int]:
@@ -62,7 +62,7 @@ def _as_western(error: UnicodeError) -> tuple[str, int]:
         return wrong.decode("latin-1"), error.end
 
 
-codecs.register_error(_WESTERN, _as_western)
+codecs.register_error(WESTERN, _as_western)
 
 
 def encoding(start: bytes) -> str:

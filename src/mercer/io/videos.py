@@ -1,19 +1,18 @@
 """Videos as frames, one at a time: arrays in a file, folders of images, and video files by imageio with ffmpeg."""
 
 import re
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from mercer.errors import DataFileError, MissingExtraError
+from mercer.io.npy import DAMAGED
 from mercer.io.pictures import SUFFIXES as PICTURES
 from mercer.io.pictures import is_picture, read_picture
 
@@ -81,7 +80,7 @@ def read_arrays(path: Path, key: str | None) -> npt.NDArray[Any]:
     try:
         found = np.load(path, allow_pickle=False)
         frames = found if isinstance(found, np.ndarray) else _chosen(found, path, key)
-    except (ValueError, EOFError, OSError, BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if isinstance(error, DataFileError):
             raise
         raise DataFileError(f"{path} cannot be read as an .npy or .npz file: {error}.") from error

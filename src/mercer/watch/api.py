@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -43,7 +44,7 @@ class Api:
             Route("/api/events", self.events),
             Route("/metrics", self.metrics),
         ]
-        handlers: dict[Any, Any] = {HTTPException: _refusal, Exception: _defect}
+        handlers: dict[Any, Any] = {HTTPException: _refusal, sqlite3.OperationalError: _no_state, Exception: _defect}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
         app.router.redirect_slashes = False
         return Guarded(app, guard)
@@ -156,5 +157,12 @@ async def _refusal(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=error.headers)
 
 
-async def _defect(_: Request, __: Exception) -> Response:
-    return JSONResponse({"error": "This is a defect of mercer; the log of the server says more."}, status_code=500)
+async def _no_state(_: Request, error: Exception) -> Response:
+    """Answer where the disk is full or another program locks the state: nothing was changed."""
+    text = f"The state cannot be read or written ({error}). Nothing was changed; try again."
+    return JSONResponse({"error": text}, status_code=503)
+
+
+async def _defect(_: Request, error: Exception) -> Response:
+    text = f"This is a defect of mercer; please report it: {type(error).__name__}: {error}"
+    return JSONResponse({"error": text}, status_code=500)

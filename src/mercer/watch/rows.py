@@ -187,7 +187,8 @@ class RowReader:
 
     def _line(self, text: str) -> Iterable[tuple[Any, Cells]]:
         if self.header is None:
-            if SEPARATOR_LINE.fullmatch(text):
+            text = text.lstrip("# ")  # numpy.savetxt marks its header with a hash
+            if not text or SEPARATOR_LINE.fullmatch(text):
                 return ()
             self.separator = separator_of(text)
         cells = self._cells(text)

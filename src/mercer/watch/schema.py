@@ -40,6 +40,10 @@ def connect(folder: Path) -> sqlite3.Connection:
             )
         connection.executescript(_TABLES)
         connection.execute(f"PRAGMA user_version={VERSION}")
+    except sqlite3.OperationalError as error:  # locked, a full disk, no permission: the state itself may be whole
+        raise ValueError(
+            f"The state in {folder} cannot be opened ({error}). Try again, or give another folder."
+        ) from error
     except sqlite3.DatabaseError as error:
         raise ValueError(
             f"The state in {folder} cannot be read ({error}). Give another folder, or delete this one."

@@ -29,6 +29,8 @@ class FileSource(PlainSource):
     def __init__(self, path: Path, follow: bool) -> None:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder. Name the file in it.")
+        if path.exists() and not path.is_file():  # files are read at any place, which a pipe does not allow
+            raise ValueError(f"{path} is a pipe or a device; give it as standard input: - < {path}")
         if not follow and not path.is_file():
             raise FileNotFoundError(f"{path} is not a file. Give a file, - for standard input, or wait with --follow.")
         if path.is_file():
@@ -40,6 +42,7 @@ class FileSource(PlainSource):
         self._fresh = True
         self._start = b""  # the first bytes of the file
         self._end = b""  # the last bytes that were read
+        self._refused: str | None = None  # why the file could not be opened
 
     def close(self) -> None:
         """Close the file."""
@@ -51,9 +54,13 @@ class FileSource(PlainSource):
         """Yield lines; with `follow`, for ever."""
         if position is not None:
             yield from self._resume(position)
+        told: str | None = None
         while not stop.is_set():
             if self._file is None and not self._open(self._next):
                 self._next = self.path
+                if self._refused is not None and self._refused != told:
+                    yield Batch([], trouble=f"{self._refused}; it is tried again.")
+                told = self._refused
                 stop.wait(_POLL)
                 continue
             yield from self._grown(stop)
@@ -76,8 +83,12 @@ class FileSource(PlainSource):
     def _open(self, path: Path, offset: int = 0) -> bool:
         try:
             self._file = open(path, "rb")  # noqa: SIM115 - it stays open
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError) as error:  # a new file may get its permissions a little later
+            self._refused = (
+                None if isinstance(error, FileNotFoundError) else f"{path} cannot be read ({error.strerror})"
+            )
             return False
+        self._refused = None
         self._lines, self._fresh = Lines(), offset == 0
         self._start, self._end = self._first_bytes()[:offset], self._bytes_before(offset)
         self._file.seek(offset)

@@ -1,5 +1,6 @@
 """Whole lines from pieces of text that end anywhere."""
 
+from mercer.io.text import WESTERN
 from mercer.watch.sources.base import MAX_LINE
 
 _COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd
@@ -43,12 +44,12 @@ class Lines:
         if len(self.rest) > MAX_LINE:
             self.rest, self._skipping = b"", True
             self.too_long += 1
-        return whole.decode("utf-8", "replace").split("\n") if newline else []
+        return whole.decode("utf-8", WESTERN).split("\n") if newline else []
 
     def last(self) -> list[str]:
         """Return the line that has no end, where the text is over."""
         rest, self.rest, self._skipping = self.rest, b"", False
-        return [rest.decode("utf-8", "replace")] if rest else []
+        return [rest.decode("utf-8", WESTERN)] if rest else []
 
     def counted(self) -> dict[str, int]:
         """Return how many lines were left out, and forget it."""

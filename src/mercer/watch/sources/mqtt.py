@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from mercer.errors import MissingExtraError
+from mercer.io.text import WESTERN
 from mercer.watch.sources.base import MAX_LINE, Batch, Item, Position
 from mercer.watch.sources.names import without_password
 from mercer.watch.sources.puzzle import Puzzle, column_of
@@ -134,13 +135,13 @@ class MqttSource:
         return False
 
     def _items(self, message: mqtt.MQTTMessage, puzzle: Puzzle) -> list[Item]:
-        text = message.payload[: MAX_LINE + 1].decode("utf-8", "replace").strip()
+        text = message.payload[: MAX_LINE + 1].decode("utf-8", WESTERN).strip()
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             return [line for line in text.splitlines() if line]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            row = puzzle.add(column_of(self._topic, _topic(message)), float(value))
+            row = puzzle.add(column_of(self._topic, _topic(message)), float(text))  # hundreds of digits are infinity
             return [] if row is None else [row]
         return [text]
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from mercer.errors import MissingExtraError
+from mercer.io.text import WESTERN
 from mercer.watch.sources.base import MAX_LINE, Batch, Item, Position
 from mercer.watch.sources.names import without_password
 
@@ -119,9 +120,9 @@ def _item(fields: dict[bytes, bytes]) -> Item | None:
     """Return the row of an entry; None for one that was deleted."""
     if not fields:
         return None
-    cells = {name.decode("utf-8", "replace"): value for name, value in fields.items()}
+    cells = {name.decode("utf-8", WESTERN): value for name, value in fields.items()}
     if len(cells) == 1:
         name, value = next(iter(cells.items()))
         if name in _WHOLE:
-            return value[: MAX_LINE + 1].decode("utf-8", "replace")
-    return {name: value.decode("utf-8", "replace") for name, value in cells.items()}
+            return value[: MAX_LINE + 1].decode("utf-8", WESTERN)
+    return {name: value.decode("utf-8", WESTERN) for name, value in cells.items()}
