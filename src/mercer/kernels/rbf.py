@@ -13,7 +13,9 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.kernels.compiled import compiled, prefer_wide_vectors
+from mercer.kernels.inner_products import COLUMNS, arranged, compiled_pays, write_products
 from mercer.kernels.precision import exponent_dtype
+from mercer.kernels.vectors import ROWS
 
 # 'reassoc' is left out: it would undo the split of ln 2 into a high and a low part.
 _FAST = {"contract", "nnan", "ninf", "nsz"}
@@ -37,12 +39,10 @@ _MAGIC32 = np.float32(12582912.0)  # 1.5 * 2^23
 _LOG2E32 = np.float32(_LOG2E)
 _HI32, _LO32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ZERO32, _ONE32 = np.float32(0.0), np.float32(1.0)
+_LEAST32 = np.float32(-200.0)  # smaller exponents, which may be too large in size for float32, are replaced by it
 _MIN32, _LOW32, _DOWN32 = np.float32(-110.0), np.float32(-87.0), np.float32(2.0**-32)
 
-_LOWEST_EXPONENT = -200.0  # exponents below it, which may be too large in size for float32, are replaced by it
-
-_COLUMNS, _SCRATCH_BYTES = 256, 2**18  # of a scratch block, which stays in the second-level cache
-_SQUARE, _MANY_FEATURES = 512, 192  # from here the symmetric product of BLAS saves more than its larger block costs
+_SCRATCH_BYTES = 2**18  # of a block of exponents, which stays in the second-level cache
 
 
 @compiled(fastmath=_FAST, inline="always")
@@ -96,37 +96,44 @@ def _exp32(v: np.float32) -> np.float32:
 def _finish64(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
     """Write the Gaussians of inner products and half norms in float64."""
     prefer_wide_vectors()
-    width = dots.shape[1]
-    for i in range(dots.shape[0]):
-        row, target = rows[i], out[i, first : first + width]  # an index first + j would be checked at every step
-        for j in range(width):
+    for i in range(len(rows)):
+        row, target = rows[i], out[i, first : first + len(columns)]  # an index first + j would be checked at every step
+        for j in range(len(columns)):
             v = min(dots[i, j] - row - columns[j], 0.0)
             target[j] = _exp64(v) if v > _LOW64 else 0.0
 
 
 @compiled(fastmath=_FAST)
 def _finish32(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
-    """Write the Gaussians of inner products and half norms in float32."""
+    """Write the Gaussians in float32; the exponents are in the precision of the inner products."""
     prefer_wide_vectors()
-    width = dots.shape[1]
-    for i in range(dots.shape[0]):
-        row, target = rows[i], out[i, first : first + width]  # an index first + j would be checked at every step
-        for j in range(width):
-            v = min(dots[i, j] - row - columns[j], _ZERO32)
+    for i in range(len(rows)):
+        row, target = rows[i], out[i, first : first + len(columns)]  # an index first + j would be checked at every step
+        for j in range(len(columns)):
+            v = np.float32(max(min(dots[i, j] - row - columns[j], _ZERO32), _LEAST32))
             target[j] = _exp32(v) if v > _LOW32 else _ZERO32
 
 
-@compiled(fastmath=_FAST)
-def _finish_short(dots: Array, rows: Array, columns: Array, out: Array, first: int) -> None:
-    """Write the Gaussians with exponents in float64 and values in float32."""
-    prefer_wide_vectors()
-    width = dots.shape[1]
-    for i in range(dots.shape[0]):
-        row, target = rows[i], out[i, first : first + width]  # an index first + j would be checked at every step
-        for j in range(width):
-            exponent = max(min(dots[i, j] - row - columns[j], 0.0), _LOWEST_EXPONENT)
-            v = np.float32(exponent)
-            target[j] = _exp32(v) if v > _LOW32 else _ZERO32
+@compiled()
+def _gaussians64(A: Array, half_a: Array, others: Array, half_b: Array, out: Array, dots: Array) -> None:
+    """Write the Gaussians of all rows and `arranged` others, one block of inner products at a time, in float64."""
+    height, width = dots.shape
+    for j in range(0, len(half_b), width):
+        for first in range(0, len(A), height):
+            i, stop = min(first, len(A) - ROWS), first + height  # the last rows are enough for `write_products`
+            write_products(A[i:stop], others, j // others.shape[2], dots)
+            _finish64(dots, half_a[i:stop], half_b[j : j + width], out[i:stop], j)
+
+
+@compiled()
+def _gaussians32(A: Array, half_a: Array, others: Array, half_b: Array, out: Array, dots: Array) -> None:
+    """Do the same with values in float32."""
+    height, width = dots.shape
+    for j in range(0, len(half_b), width):
+        for first in range(0, len(A), height):
+            i, stop = min(first, len(A) - ROWS), first + height
+            write_products(A[i:stop], others, j // others.shape[2], dots)
+            _finish32(dots, half_a[i:stop], half_b[j : j + width], out[i:stop], j)
 
 
 def rbf_block(
@@ -138,26 +145,21 @@ def rbf_block(
 ) -> None:
     """Write exp(-|a - b|^2 / 2) for all pairs of rows into `out`, one cache-sized block at a time."""
     dtype = exponent_dtype(half_a, half_b, out.dtype)
-    short = _finish32 if dtype == np.float32 else _finish_short
-    finish = _finish64 if out.dtype == np.float64 else short
     A, half_a, B, half_b = (part.astype(dtype, copy=False) for part in (A, half_a, B, half_b))
-    symmetric = A.shape[1] >= _MANY_FEATURES and _is_same(A, B)
-    rows_of_scratch = _SCRATCH_BYTES // (_COLUMNS * dtype.itemsize)
-    high, wide = (_SQUARE, _SQUARE) if symmetric else (rows_of_scratch, _COLUMNS)
-    scratch = np.empty(min(len(A), high) * min(len(B), wide), dtype)
-    for j in range(0, len(B), wide):
-        columns = B[j : j + wide].T
-        width = columns.shape[1]
-        for i in range(0, len(A), high):
-            rows = A[i : i + high]
-            dots = scratch[: len(rows) * width].reshape(len(rows), width)
-            np.dot(rows, columns, out=dots)
-            finish(dots, half_a[i : i + high], half_b[j : j + wide], out[i : i + high], j)
-
-
-def _is_same(A: Array, B: Array) -> bool:
-    """Tell whether both are the same rows in memory; numpy then computes A B^T as a symmetric product."""
-    return A.shape == B.shape and A.strides == B.strides and A.ctypes.data == B.ctypes.data
+    height = _SCRATCH_BYTES // (COLUMNS * dtype.itemsize)
+    dots = np.empty((min(height, len(A)), COLUMNS), dtype)
+    if compiled_pays(A, B):
+        gaussians = _gaussians64 if out.dtype == np.float64 else _gaussians32
+        gaussians(A, half_a, arranged(B), half_b, out, dots)
+        return
+    finish = _finish64 if out.dtype == np.float64 else _finish32
+    for j in range(0, len(B), COLUMNS):
+        columns = B[j : j + COLUMNS].T
+        for i in range(0, len(A), height):
+            rows = A[i : i + height]
+            products = dots.ravel()[: len(rows) * columns.shape[1]].reshape(len(rows), -1)
+            np.dot(rows, columns, out=products)
+            finish(products, half_a[i : i + height], half_b[j : j + COLUMNS], out[i : i + height], j)
 
 
 def exponential(values: Array) -> Array:
