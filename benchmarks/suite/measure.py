@@ -13,6 +13,8 @@ from threadpoolctl import threadpool_info
 from benchmarks.suite.plan import SelfTimed
 
 ROOT = Path(__file__).resolve().parents[2]
+_WAIT, _LONGEST_WAIT = 0.005, 100  # seconds, and so many times
+_IDLE = 0.1  # share of that time that an idle process may need
 
 
 def machine() -> str:
@@ -36,6 +38,18 @@ def on_processors(call: Callable[[], Any]) -> SelfTimed:
     start = time.process_time()
     value = call()
     return SelfTimed(time.process_time() - start, value)
+
+
+def settle() -> None:
+    """Wait until this process is idle: threads of BLAS keep processors busy for 20 to 100 ms after a call.
+
+    The next call, which may be another solver's, would pay for them.
+    """
+    for _ in range(_LONGEST_WAIT):
+        before = time.process_time()
+        time.sleep(_WAIT)
+        if time.process_time() - before < _IDLE * _WAIT:
+            return
 
 
 def resident_growth(call: Callable[[], Any]) -> float:

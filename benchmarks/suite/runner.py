@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.suite import objectives
 from benchmarks.suite.data import used_stand_ins
-from benchmarks.suite.measure import ROOT, machine, resident_growth
+from benchmarks.suite.measure import ROOT, machine, resident_growth, settle
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
 from benchmarks.suite.progress import run_and_show, tell
 from mercer.version import __version__
@@ -136,6 +136,7 @@ def _rounds(objective: Objective, spent: float) -> int:
 
 def _timed(call: Callable[[], Any]) -> float:
     gc.collect()
+    settle()
     start = time.perf_counter()
     result = call()
     return result.seconds if isinstance(result, SelfTimed) else time.perf_counter() - start

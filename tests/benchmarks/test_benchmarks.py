@@ -13,7 +13,7 @@ import pytest
 import benchmarks
 import mercer
 from benchmarks.__main__ import main
-from benchmarks.suite import progress, report, runner, store
+from benchmarks.suite import measure, progress, report, runner, store
 from benchmarks.suite.data import load
 from benchmarks.suite.measure import on_processors
 from benchmarks.suite.plan import CannotRunError, Objective, Record, SelfTimed, Solver
@@ -348,6 +348,25 @@ def test_time_on_processors_does_not_count_waiting():
     found = on_processors(lambda: time.sleep(0.2) or 7)
     assert found.value == 7
     assert 0 <= found.seconds < 0.2
+
+
+def test_a_call_begins_when_the_threads_of_the_one_before_are_idle(monkeypatch):
+    class Clock:
+        waited, busy = 0.0, 0.06
+
+        def sleep(self, seconds):
+            self.waited += seconds
+
+        def process_time(self):
+            return min(self.waited, self.busy)
+
+    clock = Clock()
+    monkeypatch.setattr(measure, "time", clock)
+    measure.settle()
+    assert clock.busy <= clock.waited < clock.busy + 0.02
+    clock.busy = float("inf")
+    measure.settle()  # a process that is never idle does not wait for ever
+    assert clock.waited < 1.0
 
 
 # -- progress --------------------------------------------------------------------------------------------------------
