@@ -537,6 +537,19 @@ def test_blocks_with_fewer_vectors_than_wanted_pairs(n, block, kind):
         assert_eigenpairs(K, found.values, found.vectors, true[:r], rtol=1e-11)
 
 
+# Remainders that are rounding lie nearly wholly in the basis: made orthogonal once, they spoil it within ten steps.
+@pytest.mark.parametrize(
+    ("n", "block", "kind"), [(64, 1, "multiple"), (64, 2, "multiple"), (200, 1, "identity less one")]
+)
+def test_the_basis_stays_orthogonal_where_only_rounding_is_left(n, block, kind):
+    true = np.sort(spectra(n)[kind])[::-1]
+    for seed in range(12):
+        found = krylov(with_spectrum(true, seed), 12, block=block, max_iter=1000)
+        assert found.converged
+        assert_allclose(found.values, true[:12], atol=1e-11 * true[0])
+        assert_allclose(found.vectors.T @ found.vectors, np.eye(12), atol=1e-10)
+
+
 @pytest.mark.parametrize("multiplicity", [5, 9, 24, 40])
 def test_no_copy_of_a_multiple_eigenvalue_is_missed(multiplicity):
     true = np.r_[np.full(multiplicity, 2.0), np.full(multiplicity, 1.5), np.linspace(1, 0, 400)]

@@ -41,6 +41,7 @@ class KrylovResult:
     n_iter: int
     converged: bool
     next_vectors: Array = field(default_factory=lambda: np.empty((0, 0)))  # (n, b), the Ritz vectors after the wanted
+    next_values: Array = field(default_factory=lambda: np.empty(0))  # (b,), their Ritz values
 
 
 @dataclass
@@ -178,10 +179,11 @@ class _Search:
 
     def result(self, step: int) -> KrylovResult:
         """Return the pairs by the last solution, and the vectors that come after them."""
-        ritz, r, unit = self.ritz, self.n_pairs, self._product.unit
-        vectors = self.basis.Q[: self.basis.done].T @ ritz.rotation[:, self._leading()]
-        values, residuals = unit * ritz.values[ritz.wanted], unit * self.residuals
-        return KrylovResult(values, vectors[:, :r], residuals, unit * self.lowest, step, self.converged, vectors[:, r:])
+        leading, r, unit = self._leading(), self.n_pairs, self._product.unit
+        vectors = self.basis.Q[: self.basis.done].T @ self.ritz.rotation[:, leading]
+        values, lowest = unit * self.ritz.values[leading], unit * self.lowest
+        found = (values[:r], vectors[:, :r], unit * self.residuals, lowest, step, self.converged)
+        return KrylovResult(*found, next_vectors=vectors[:, r:], next_values=values[r:])
 
     def _leading(self) -> IntArray:
         """Return the positions of the wanted Ritz values, and of as many more as a block has vectors."""

@@ -7,6 +7,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from mercer.arrays import Array
 
+_HARDLY_CHANGED, _MOST_TIMES = 0.5, 4  # length of rows after they are made orthogonal to others; how often that is done
 _FULL_RANK = 1e-6  # smallest pivot of a Cholesky factor, relative to the largest, where rows count as independent
 
 
@@ -26,7 +27,8 @@ class KrylovBasis:
         """Return a basis that consists of one block."""
         n, block = start.shape
         basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, block)
-        basis.Q[:block] = np.linalg.qr(start)[0].T
+        first = _leading_rows(start.T, n)[0]
+        basis.Q[:block] = _orthonormal(first)[0]  # a second time: Cholesky loses digits of nearly dependent rows
         return basis
 
     @property
@@ -59,13 +61,25 @@ class KrylovBasis:
         if sizes.min(initial=np.inf) <= negligible**2:
             keep = sizes > negligible**2
             block, R = block[keep], R[keep]
-        # a second time: after the first, small rows are not orthogonal to the basis
-        used = self.Q[: self.size]
-        block, correction = _orthonormal(block - (block @ used.T) @ used) if len(block) else (block, np.eye(0))
+        block, correction = self._orthogonal(block)
         self.near, self.done = self.done, self.size
         self._append(block)
         self.coupling = np.asarray(correction @ R)
         return self.coupling
+
+    def _orthogonal(self, block: Array) -> tuple[Array, Array]:
+        """Return rows orthogonal to the basis, and R with block = R^T rows + what is in the basis.
+
+        A small remainder lies partly in the basis by rounding, and one that is rounding itself nearly wholly. What such
+        rows become is exact only when they hardly change any more.
+        """
+        used, total = self.Q[: self.size], np.eye(len(block))
+        for _ in range(_MOST_TIMES if len(block) else 0):
+            block, R = _orthonormal(block - (block @ used.T) @ used)
+            total = R @ total
+            if np.abs(np.diag(R)).min() > _HARDLY_CHANGED:
+                break
+        return block, total
 
     def widen(self, rng: np.random.Generator, count: int) -> None:
         """Add random rows, orthogonal to all others, to the newest block."""

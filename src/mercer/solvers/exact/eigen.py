@@ -38,7 +38,8 @@ _ROUGH_RESIDUAL = 1e-6  # what rough products should reach where each of them co
 _REFINING_STEPS = 6  # and after how many of them they are given up
 _CHEAP_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach
 _CHEAP_REFINING_STEPS = 12
-_MORE_VECTORS = 4  # beside the wanted ones, in cheap products that refine
+_MORE_VECTORS = 4  # at most, beside the wanted ones, in cheap products that refine:
+_NEAR = 0.5  # those of eigenvalues that are larger than this share of the last wanted one, which they would delay
 _CHEAP_STEPS = 60  # products after which the first run with cheap products ends, converged or not
 _KRYLOV_STEPS = 200
 _PROBE_STEPS = 20  # products that show whether ARPACK has missed an eigenvalue, and negative ones
@@ -250,7 +251,7 @@ def _roughly(
     assert options.rough is not None
     limits, rough = krylov_limits(operator, options), _rough_limits(options)
     found = block_krylov(options.rough.matmul, start, n_pairs, **rough, channel=channel)
-    more = max(_BLOCK, start.shape[1] - n_pairs) if options.costly else _MORE_VECTORS
+    more = max(_BLOCK, start.shape[1] - n_pairs) if options.costly else _near_the_last(found)
     start, passes = _leading_vectors(found, more), found.n_iter
     del found  # vectors of many rows take much memory
     steps = _REFINING_STEPS if options.costly else _CHEAP_REFINING_STEPS
@@ -273,6 +274,11 @@ def _first_exactly(exact: Product, rough: Product) -> Product:
     """Return a function that computes its first product exactly, and later ones with less precision."""
     products = chain([exact], repeat(rough))
     return lambda V: next(products)(V)
+
+
+def _near_the_last(found: KrylovResult) -> int:
+    """Return how many of the eigenvalues after the wanted ones are so near that their vectors save products."""
+    return int(np.count_nonzero(found.next_values[:_MORE_VECTORS] > _NEAR * found.values[-1]))
 
 
 def _leading_vectors(found: KrylovResult, more: int) -> Array:
