@@ -103,11 +103,14 @@ class PartProducts:
         groups = np.zeros((len(self._groups), self.source.shape[0]))
         for group, row in zip(self._groups, groups, strict=True):
             row[group] = 1.0
-        if self._whole is None:
+        totals: Array
+        if self._whole is not None:
+            totals = groups @ self._whole
+        elif self.source.dtype == np.float64 and len(groups) <= FEW_VECTORS:
+            totals = self.source.product(groups.T).T
+        else:
             first, after = (np.array(edges) for edges in zip(*((g.start, g.stop) for g in self._groups), strict=True))
             totals = self._visit(groups, lambda to, of: (first < of.stop) & (of.start < after))
-        else:
-            totals = groups @ self._whole
         others = [[group != part for group in self._groups] for part in self.parts]
         return [totals[kept].sum(axis=0) for kept in others]
 
@@ -115,7 +118,7 @@ class PartProducts:
         """Return rows @ K, where row i belongs to model owners[i]; all that is needed outside of its part, or there."""
         if self._whole is None:
             rows = rows.astype(self.source.dtype, copy=False)
-            if inside and len(rows) <= FEW_VECTORS:  # more than is needed, but in one reading of each tile
+            if len(rows) <= FEW_VECTORS:  # more than is needed, but in one reading of each tile
                 return self.source.product(rows.T).T
             return self._visit(rows, lambda to, of: self._wanted(to, of, inside)[owners])
         return np.asarray(rows @ self._whole)

@@ -127,22 +127,39 @@ class Calibration:
 
     def p_values(self, scores: Array) -> Array:
         """Return p of each row; scores is (folds, rows, 2 or 3), by each fold's model."""
-        values = self.combined(scores)
-        counts = sum(_count_above(r, self._size, own) for r, own in zip(self._references, values, strict=True))
-        return np.asarray((1.0 + counts) / (self.n + 1))
+        return np.asarray((1.0 + self._counts_above(self.combined(scores)).sum(axis=0)) / (self.n + 1))
 
     def surprise(self, scores: Array) -> Array:
         """Return -log10 p of each row, interpolated: above `alarm_level(alpha, n)` where p <= alpha, and only there."""
         values = self.combined(scores)
-        counts, parts, excess = np.zeros((3, values.shape[1]))
-        for reference, own in zip(self._references, values, strict=True):
-            above = _count_above(reference, self._size, own)
-            counts += above
-            parts += _way_to_next(reference, own, above) / len(self.folds)
-            excess += np.where(above == 0, own - reference[-1], 0.0) / (len(self.folds) * self._scale)
+        above = self._counts_above(values)
+        counts, parts = above.sum(axis=0), self._way_to_next(values, above).mean(axis=0)
+        largest = np.array([reference[-1] for reference in self._references])[:, None]
+        excess = np.where(above == 0, values - largest, 0.0).mean(axis=0) / self._scale
         inside = -np.log10((1.0 + counts - parts) / (self.n + 1))
         outside = np.minimum(np.log10(self.n + 1) + excess / _LN10, _MOST)
-        return np.where(counts > 0, inside, outside)
+        return np.asarray(np.where(counts > 0, inside, outside))
+
+    def _counts_above(self, values: Array) -> IntArray:
+        """Return how many rows of each fold are at least as unusual as each value, both (folds, rows).
+
+        Values that differ by rounding are equal: a row of the fold must find its own score there, even if it is scored
+        together with other rows. The largest of the fold does not decide what rounding is: if it is enormous, all
+        other values would be equal.
+        """
+        low = values - _EQUAL * np.maximum(np.abs(values), self._size)
+        return np.array([len(r) - np.searchsorted(r, own) for r, own in zip(self._references, low, strict=True)])
+
+    def _way_to_next(self, values: Array, above: IntArray) -> Array:
+        """Return the place of a value between that of its fold below it (0) and the one above (less than 1)."""
+        sizes = np.array([len(reference) for reference in self._references])[:, None]
+        first = np.cumsum(sizes, axis=0) - sizes
+        everything = np.concatenate(self._references)
+        upper = everything[first + np.minimum(sizes - above, sizes - 1)]
+        lower = everything[first + np.maximum(sizes - above - 1, 0)]
+        step = upper - lower
+        share = np.divide(values - lower, step, out=np.zeros_like(step), where=step > 0)
+        return np.asarray(np.where(above > 0, np.clip(share, 0.0, _OPEN), 0.0))
 
 
 def allowed_count(alpha: float, n: int) -> int:
@@ -159,23 +176,3 @@ def alarm_level(alpha: float, n: int) -> float:
     """Return the surprise above which p <= alpha; a number that no row reaches if n rows are too few."""
     allowed = allowed_count(alpha, n)
     return float(-np.log10((allowed + 0.5 * (1.0 - _OPEN)) / (n + 1))) if allowed else _MOST + 1.0
-
-
-def _count_above(reference: Array, size: float, values: Array) -> IntArray:
-    """Return how many of an ascending reference are at least as large as each value; size is a usual one.
-
-    Values that differ by rounding are equal: a row of the reference must find its own score there, even if it is scored
-    together with other rows. The largest of the reference does not decide what rounding is: if it is enormous, all
-    other values would be equal.
-    """
-    rounding = _EQUAL * np.maximum(np.abs(values), size)
-    return np.asarray(len(reference) - np.searchsorted(reference, values - rounding, side="left"))
-
-
-def _way_to_next(reference: Array, values: Array, above: IntArray) -> Array:
-    """Return the place of a value between the reference below it (0) and the one above (less than 1)."""
-    upper = reference[np.minimum(len(reference) - above, len(reference) - 1)]
-    lower = reference[np.maximum(len(reference) - above - 1, 0)]
-    step = upper - lower
-    share = np.divide(values - lower, step, out=np.zeros_like(step), where=step > 0)
-    return np.where(above > 0, np.clip(share, 0.0, _OPEN), 0.0)

@@ -1,19 +1,16 @@
 """The models that judge rows together."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
-from mercer.expansion.model import Expansion
 from mercer.outliers.ellipsoid import Ellipsoid
+from mercer.outliers.joint import JointEllipsoids, JointScores
 from mercer.outliers.scores import ScoreModel
-
-_ROUNDING = 64.0 * np.finfo(float).eps  # share of k(x, x) below which a squared distance from the mean is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,25 +47,25 @@ class Panel:
 
     def __call__(self, X: Array) -> Array:
         """Return the statistics by every model, (models, rows, 2 or 3)."""
-        if self._stacked is None:
+        if self._joint is None:
             return np.stack([judge(X) for judge in self.judges])
-        rows, models = self.judges[0].scaling.bounded(X), [judge.model for judge in self.judges]
-        own = self._stacked.kernel.diagonal(rows)
-        means = [model.expansion.nu for model in models if model.expansion.nu is not None]
-        products = self._stacked.combine(np.vstack([self._stacked.coef, *means]), rows)
-        scores, found = products[:, : len(self._stacked.coef)] - self._stacked.offset, []
-        for k, (model, y) in enumerate(zip(models, self._separated(scores), strict=True)):
-            norms = own
-            if means:
-                norms = own - 2.0 * products[:, scores.shape[1] + k] + model.expansion.mean_norm
-                norms = np.where(norms > _ROUNDING * own, norms, 0.0)
-            scored = np.column_stack([model.t2(y), model.spe(y, norms)])
-            found.append(with_distance(scored, self.judges[k].ellipsoid, X))
-        return np.stack(found)
+        found = list(self._joint(self.judges[0].scaling.bounded(X)))
+        if self.judges[0].ellipsoid is not None:
+            found.append(self._distances(X))
+        return np.stack(found, axis=-1)
 
-    def _separated(self, scores: Array) -> list[Array]:
-        """Return the scores of each model."""
-        return np.split(scores, np.cumsum([judge.model.expansion.n_components for judge in self.judges])[:-1], axis=1)
+    def _distances(self, X: Array) -> Array:
+        """Return the squared distances of the rows by every ellipsoid, (models, rows)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._joint_ellipsoids(X)
+        if np.isfinite(found).all():
+            return found
+        # units so different that numbers overflow: each ellipsoid has its own
+        return np.stack([ellipsoid(X) for ellipsoid in self._ellipsoids])
+
+    @property
+    def _ellipsoids(self) -> list[Ellipsoid]:
+        return [judge.ellipsoid for judge in self.judges if judge.ellipsoid is not None]
 
     @property
     def points_are_shared(self) -> bool:
@@ -85,18 +82,15 @@ class Panel:
         )
 
     @cached_property
-    def _stacked(self) -> Expansion | None:
-        """All components of all judges as one model, with the smallest of their spreads; None if points differ."""
+    def _joint(self) -> JointScores | None:
+        """All models as one; None if points differ."""
         if len(self.judges) == 1 or not self.points_are_shared:
             return None
-        models = [judge.model.expansion for judge in self.judges]
-        return replace(
-            min(models, key=lambda model: (model.trace or 0.0) / model.n_seen),
-            coef=np.vstack([model.coef for model in models]),
-            offset=np.concatenate([model.offset for model in models]),
-            eigenvalues=np.concatenate([model.eigenvalues for model in models]),
-            gram=block_diag(*(model.gram for model in models)),
-        )
+        return JointScores.of([judge.model for judge in self.judges])
+
+    @cached_property
+    def _joint_ellipsoids(self) -> JointEllipsoids:
+        return JointEllipsoids.of(self._ellipsoids)
 
 
 def with_distance(scores: Array, ellipsoid: Ellipsoid | None, X: Array) -> Array:

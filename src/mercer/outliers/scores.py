@@ -34,9 +34,7 @@ class ScoreModel:
     def spe(self, scores: Array, norms: Array) -> Array:
         """Return k'(x, x) - |y|^2, with y in an orthonormal basis [Hoffmann 2007]."""
         explained: Array = np.einsum("ij,ij->i", scores @ self.expansion.gram_inverse, scores)
-        left, usual = norms - explained, (self.expansion.trace or 0.0) / max(self.expansion.n_seen, 1)
-        # rounding errors must not be compared with each other
-        return np.where(left > _ROUNDING * (norms + usual), left, 0.0)
+        return beyond_rounding(norms, explained, usual_norm(self.expansion))
 
     def half_slopes(self, scores: Array, noise: float) -> tuple[Array, float]:
         """Return half of the gradient of T2 + SPE / noise by the scores, (n, r), and the factor of k'(x, x) in it."""
@@ -60,6 +58,17 @@ class ScoreModel:
         floor = _ABSENT * float(self.variances.max(initial=0.0))
         usable = self.variances > floor
         return np.divide(1.0, self.variances, out=np.zeros_like(self.variances), where=usable)
+
+
+def usual_norm(expansion: Expansion) -> float:
+    """Return the mean squared distance of the training rows from the mean."""
+    return (expansion.trace or 0.0) / max(expansion.n_seen, 1)
+
+
+def beyond_rounding(norms: Array, explained: Array, usual: Array | float) -> Array:
+    """Return norms - explained, and zero where that is rounding: rounding errors must not be compared with others."""
+    left = norms - explained
+    return np.where(left > _ROUNDING * (norms + usual), left, 0.0)
 
 
 def score_model(expansion: Expansion, explained: float, X: Points | None = None) -> ScoreModel:
