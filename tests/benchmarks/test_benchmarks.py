@@ -369,6 +369,13 @@ def test_a_call_begins_when_the_threads_of_the_one_before_are_idle(monkeypatch):
     assert clock.waited < 1.0
 
 
+@pytest.mark.parametrize(("first", "expected", "calls"), [(0.001, 0.5, 2), (0.2, 0.2, 1)])
+def test_a_short_call_is_timed_when_processors_are_awake(first, expected, calls):
+    seconds = [first, 0.5]  # of the calls, one after the other
+    assert runner._timed(lambda: SelfTimed(seconds.pop(0), None)) == expected
+    assert len(seconds) == 2 - calls
+
+
 # -- progress --------------------------------------------------------------------------------------------------------
 
 

@@ -306,18 +306,19 @@ def test_precomputed_rows_are_cut_like_any_others(rng):
 
 
 @pytest.mark.parametrize(
-    ("products", "given", "slices", "blas", "calls"),
+    ("products", "afterwards", "given", "slices", "blas", "calls"),
     [
-        (2**25, 2, 1, 1, 2),  # the threads of Python share the rows, and BLAS has one in each
-        (2**25, 2, 5, 1, 5),
-        (2**24, 2, 1, 1, 1),  # a few products
-        (2**24, 2, 4, 1, 4),
-        (2**25, 1, 1, 2, 1),  # threads of BLAS, since there is only one other
-        (2**24, 1, 1, 1, 1),
-        (2**18, 2, 1, 2, 1),  # so few that BLAS takes one thread by itself
+        (2**25, 0, 2, 1, 1, 2),  # the threads of Python share the rows, and BLAS has one in each
+        (2**25, 2**25, 2, 5, 1, 5),
+        (2**24, 0, 2, 1, 1, 1),  # a few products
+        (2**24, 2**24, 2, 4, 1, 4),
+        (2**24, 2**25, 2, 1, 2, 1),  # threads of BLAS, for the many that come afterwards
+        (2**25, 0, 1, 1, 2, 1),  # threads of BLAS, since there is only one other
+        (2**24, 0, 1, 1, 1, 1),
+        (2**18, 0, 2, 1, 2, 1),  # so few that BLAS takes one thread by itself
     ],
 )
-def test_work_on_rows_is_shared_by_threads_of_one_kind(products, given, slices, blas, calls):
+def test_work_on_rows_is_shared_by_threads_of_one_kind(products, afterwards, given, slices, blas, calls):
     done, threads, seen = np.zeros(100, int), set(), []
 
     def work(rows: slice) -> None:
@@ -326,7 +327,7 @@ def test_work_on_rows_is_shared_by_threads_of_one_kind(products, given, slices, 
         seen.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
 
     with threadpool_limits(2):
-        run_over_rows(work, row_slices(100, 1, 100 // slices), products, given)
+        run_over_rows(work, row_slices(100, 1, 100 // slices), products, given, afterwards)
         assert available_threads() == 2
     assert (done == 1).all()
     assert seen == [{blas}] * calls

@@ -39,6 +39,6 @@ OBJECTIVE = Objective(
         Solver("mercer float64", lambda X: prepared(KernelPCA, X, precision="float64")),
         Solver("mercer mixed", lambda X: prepared(KernelPCA, X, precision="mixed")),
     ],
-    rounds=1,
+    rounds=3,
     isolated=True,
 )

@@ -195,7 +195,8 @@ class Expansion:
                 out[rows] = block @ transposed
 
         # products with many vectors take longer than kernel values, and BLAS uses threads for them by itself
-        blocks.for_each_chunk(X, work, available_threads() if len(weights) <= _MANY_VECTORS else 1)
+        threads = available_threads() if len(weights) <= _MANY_VECTORS else 1
+        blocks.for_each_chunk(X, work, threads, len(weights))
         return out
 
     def project(self, X: Points) -> Array:

@@ -121,8 +121,12 @@ def run_in_threads(work: Callable[[int, Item], object], items: Sequence[Item], t
             raise
 
 
-def run_over_rows(work: Callable[[slice], object], slices: list[slice], products: int, threads: int) -> None:
+def run_over_rows(
+    work: Callable[[slice], object], slices: list[slice], products: int, threads: int, afterwards: int = 0
+) -> None:
     """Call work(rows) for all slices; `products` says how many products of numbers that takes in all.
+
+    `afterwards` counts those of the matrix products that use the results. If only these are many, BLAS may use threads.
 
     A few are computed by one thread. Of more, a single slice is divided among the threads. BLAS is not left to do that:
     its threads wait for each other at every product, on a busy machine for ten to a hundred times as long as the
@@ -132,7 +136,8 @@ def run_over_rows(work: Callable[[slice], object], slices: list[slice], products
     if len(slices) == 1 and threads > 1 and not few:
         rows = slices[0].stop
         slices = row_slices(rows, 1, -(-rows // threads))
-    with one_blas_thread() if (few or threads > 1) and not tiny else nullcontext():
+    limited = afterwards <= _FEW_PRODUCTS if few else threads > 1
+    with one_blas_thread() if limited and not tiny else nullcontext():
         run_in_threads(lambda _, rows: work(rows), slices, 1 if few else min(threads, len(slices) or 1))
 
 
@@ -189,8 +194,13 @@ class PointBlocks:
         """Write k(points[I], points[J]) into `out`."""
         self.kernel.block(self.rows[I], self.rows[J], out)
 
-    def for_each_chunk(self, X: Points, work: Callable[[slice, Array], None], threads: int = 1) -> None:
-        """Call work(rows, k(X[rows], points)) for chunks of X; the blocks of all threads together fit in one tile."""
+    def for_each_chunk(
+        self, X: Points, work: Callable[[slice, Array], None], threads: int = 1, vectors: int = 0
+    ) -> None:
+        """Call work(rows, k(X[rows], points)) for chunks of X; the blocks of all threads together fit in one tile.
+
+        `vectors` is the number of those that each block is multiplied by.
+        """
         stays_sparse = is_sparse(X) and self._origin is None
         stored = X.nnz // max(1, n_rows(X)) if stays_sparse else X.shape[1]
         per_row = (self.size + int(stored)) * self.dtype.itemsize
@@ -201,8 +211,9 @@ class PointBlocks:
             slices = row_slices(n_rows(X), per_row, budget // threads)
             shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
             slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))
-        products = n_rows(X) * self.size * max(1, int(stored))
-        run_over_rows(lambda rows: work(rows, self.against(X[rows])), slices, products, threads)
+        values = n_rows(X) * self.size
+        given = (values * max(1, int(stored)), threads, values * vectors)
+        run_over_rows(lambda rows: work(rows, self.against(X[rows])), slices, *given)
 
 
 class _Slab:

@@ -34,8 +34,8 @@ class Ellipsoid:
     def of(cls, X: Array, scale: str = "variance") -> "Ellipsoid":
         """Return the mean and the covariance of these rows; there should be more rows than columns."""
         scaling = Scaling.of(X, scale)
-        covariance = _shrunk_covariance(scaling(X))
-        with one_blas_thread():  # several wait for each other, on a busy machine for longer than all other work takes
+        with one_blas_thread():  # several wait for each other, and keep processors busy when the work is done
+            covariance = _shrunk_covariance(scaling(X))
             inverse, _ = dtrtri(cholesky(covariance, lower=True, check_finite=False), lower=1)
         return cls(scaling, np.ascontiguousarray(inverse))  # as in a file, so that a saved model gives the same bits
 
