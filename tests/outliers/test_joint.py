@@ -61,15 +61,20 @@ def test_distances_of_ellipsoids_in_different_units(rng):
     assert_allclose(JointEllipsoids.of(each)(X), np.stack([one(X) for one in each]), rtol=1e-6)
 
 
-def test_distances_that_overflow_together_are_computed_apart(rng):
-    X = table(rng)
-    first, second, *others = KernelOutlierDetector(random_state=0).fit(X)._judges.judges
-    scaling = second.ellipsoid.scaling
-    small = replace(scaling, unit=scaling.unit * 1e-250)  # the largest number of other units is none in these
-    panel = Panel([first, replace(second, ellipsoid=replace(second.ellipsoid, scaling=small)), *others])
-    far = np.full((1, 5), 1e300)
-    expected = np.stack([judge(far) for judge in panel])
+def test_distances_where_one_ellipsoid_learned_an_enormous_row(rng):
+    X = table(rng, 400)
+    spoiled = X.copy()
+    spoiled[7] = 1e20
+    each = [Ellipsoid.of(spoiled), Ellipsoid.of(X[:300]), Ellipsoid.of(X[100:])]
+    assert_allclose(JointEllipsoids.of(each)(X), np.stack([one(X) for one in each]), rtol=1e-8)
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1e250])
+def test_distances_in_units_that_differ_without_measure_are_computed_apart(factor, rng):
+    first, second, *others = KernelOutlierDetector(random_state=0).fit(table(rng))._judges.judges
+    other = replace(second.ellipsoid.scaling, unit=second.ellipsoid.scaling.unit * factor)
+    panel = Panel([first, replace(second, ellipsoid=replace(second.ellipsoid, scaling=other)), *others])
+    rows = np.vstack([table(rng, 5), np.full((1, 5), 1e300)])
+    expected = np.stack([judge(rows) for judge in panel])
     assert np.isfinite(expected).all()
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert not np.isfinite(panel._joint_ellipsoids(far)).all()
-    assert_allclose(panel(far), expected)
+    assert_allclose(panel(rows), expected, rtol=1e-9)

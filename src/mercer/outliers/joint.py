@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.arrays import Array, Points
+from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.expansion.model import Expansion
 from mercer.kernels.tiles import available_threads, row_slices, run_over_rows
@@ -13,6 +13,7 @@ from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import ScoreModel, beyond_rounding, usual_norm
 
 _ROUNDING = 64.0 * np.finfo(float).eps  # share of k(x, x) below which a squared distance from the mean is rounding
+_MOST_DIFFERENT = 1e20  # units of one column; rows are cut at 1e38 of them
 _CACHE_BYTES = 2**19  # of rows times all axes of all ellipsoids at once
 
 
@@ -46,8 +47,14 @@ class JointScores:
         norms, usual = np.array([(part.mean_norm, usual_norm(part)) for part in parts]).T[:, :, None]
         return cls(parts[0], weights, offsets, means, inverse, grams, norms, usual)
 
-    def __call__(self, X: Points) -> tuple[Array, Array]:
-        """Return T2 and SPE of every row, (k, n) each, from one pass over the kernel."""
+    def __call__(self, X: Array) -> Array:
+        """Return T2 and SPE of every row, (2, k, n), from one pass over the kernel; scores take no more than a tile."""
+        out = np.empty((2, len(self.offsets), len(X)))
+        for rows in row_slices(len(X), self.weights.shape[0] * out.itemsize):
+            out[:, :, rows] = self._statistics(X[rows])
+        return out
+
+    def _statistics(self, X: Array) -> tuple[Array, Array]:
         k, r, _ = self.offsets.shape
         own = self.expansion.kernel.diagonal(X)
         products = np.ascontiguousarray(self.expansion.combine(self.weights, X).T)  # (k r + k, n)
@@ -65,17 +72,26 @@ class JointScores:
 class JointEllipsoids:
     """Squared distances from several means, each in units of its own covariance."""
 
-    scaling: Scaling  # of the first one
+    scaling: Scaling
     axes: Array  # (d, k d), of rows in that scaling
     shifts: Array  # (k d,)
 
     @classmethod
-    def of(cls, ellipsoids: Sequence[Ellipsoid]) -> "JointEllipsoids":
-        """Put ellipsoids together: (x - m_k) / u_k = (z u_0 + m_0 - m_k) / u_k with z = (x - m_0) / u_0."""
-        first = ellipsoids[0].scaling
-        axes = [each.whitening * (first.unit / each.scaling.unit) for each in ellipsoids]
-        shifts = [each.whitening @ ((each.scaling.mean - first.mean) / each.scaling.unit) for each in ellipsoids]
-        return cls(first, np.ascontiguousarray(np.vstack(axes).T), np.concatenate(shifts))
+    def of(cls, ellipsoids: Sequence[Ellipsoid]) -> "JointEllipsoids | None":
+        """Put ellipsoids together: (x - m_k) / u_k = (z u + m - m_k) / u_k with z = (x - m) / u.
+
+        Each column has the mean and the unit of the ellipsoid with the smallest unit: those of others may come from
+        rows with enormous numbers, beside which ordinary ones have no digits left. None where units differ so much that
+        rows which are cut in the smallest one would not be far away in others.
+        """
+        means, units = (np.stack([getattr(each.scaling, name) for each in ellipsoids]) for name in ("mean", "unit"))
+        if (units.min(axis=0) < units.max(axis=0) / _MOST_DIFFERENT).any():
+            return None
+        smallest = units.argmin(axis=0), np.arange(units.shape[1])
+        common = Scaling(means[smallest], units[smallest])
+        axes = [each.whitening * (common.unit / each.scaling.unit) for each in ellipsoids]
+        shifts = [each.whitening @ ((each.scaling.mean - common.mean) / each.scaling.unit) for each in ellipsoids]
+        return cls(common, np.ascontiguousarray(np.vstack(axes).T), np.concatenate(shifts))
 
     def __call__(self, X: Array) -> Array:
         """Return the squared distance of every row from each mean, (k, n)."""

@@ -56,12 +56,8 @@ class Panel:
 
     def _distances(self, X: Array) -> Array:
         """Return the squared distances of the rows by every ellipsoid, (models, rows)."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self._joint_ellipsoids(X)
-        if np.isfinite(found).all():
-            return found
-        # units so different that numbers overflow: each ellipsoid has its own
-        return np.stack([ellipsoid(X) for ellipsoid in self._ellipsoids])
+        joint = self._joint_ellipsoids
+        return np.stack([ellipsoid(X) for ellipsoid in self._ellipsoids]) if joint is None else joint(X)
 
     @property
     def _ellipsoids(self) -> list[Ellipsoid]:
@@ -89,7 +85,7 @@ class Panel:
         return JointScores.of([judge.model for judge in self.judges])
 
     @cached_property
-    def _joint_ellipsoids(self) -> JointEllipsoids:
+    def _joint_ellipsoids(self) -> JointEllipsoids | None:
         return JointEllipsoids.of(self._ellipsoids)
 
 
