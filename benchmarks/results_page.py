@@ -161,7 +161,8 @@ def _peers(bench: Path, old: OldPage, pictures: Path) -> Iterator[str]:
         return
     yield (
         "All solvers of a section run in turn on the same rows. Before each call the process waits until it is idle, "
-        "since BLAS keeps processors busy for up to 0.1 seconds after a call. *Seconds* are medians. *Times the "
+        "since BLAS keeps processors busy for up to 0.1 seconds after a call. A call of less than 0.05 seconds is "
+        "timed right after another one, since idle processors start slowly. *Seconds* are medians. *Times the "
         "fastest peer*: 2 is twice as fast as the fastest peer, and a number below 1 is slower; in brackets, the "
         "least and the largest ratio. *MB* is the growth of memory. *Expected* is the aim that was set; it is not "
         "always reached. A dash stands for a number that a solver does not have: for example, exact kernel PCA has no"

@@ -28,7 +28,7 @@ def prepared(cls: Any, X: np.ndarray, **more: Any) -> Any:
 OBJECTIVE = Objective(
     name="exact_memory",
     question="how much memory does exact kernel PCA take, and does it finish within 12 GB?",
-    bar="growth at most 0.65 (float64) and 0.45 (mixed) of scikit-learn's on usps; 20000 rows at least 8 times faster",
+    bar="growth at most 0.65 and 0.45 (mixed) of scikit-learn's on usps; 20000 rows at least 8 and 14 times faster",
     datasets={
         "usps 7291": lambda: load("usps").X,
         "20000 x 50": partial(surface, 20_000),
