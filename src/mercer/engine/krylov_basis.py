@@ -25,10 +25,9 @@ class KrylovBasis:
     @classmethod
     def begin(cls, start: Array, capacity: int) -> "KrylovBasis":
         """Return a basis that consists of one block."""
-        n, block = start.shape
-        basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, block)
-        first = _leading_rows(start.T, n)[0]
-        basis.Q[:block] = _orthonormal(first)[0]  # a second time: Cholesky loses digits of nearly dependent rows
+        n = len(start)
+        basis = cls(np.empty((capacity, n)), np.zeros((capacity, capacity)), 0, 0)
+        basis._append(basis._orthogonal(_leading_rows(start.T, n)[0])[0])
         return basis
 
     @property
@@ -68,26 +67,26 @@ class KrylovBasis:
         return self.coupling
 
     def _orthogonal(self, block: Array) -> tuple[Array, Array]:
-        """Return rows orthogonal to the basis, and R with block = R^T rows + what is in the basis.
+        """Return orthonormal rows, orthogonal to the basis, and R with block = R^T rows + what is in the basis.
+
+        The rows of the block have unit length and are nearly at right angles.
 
         A small remainder lies partly in the basis by rounding, and one that is rounding itself nearly wholly. What such
         rows become is exact only when they hardly change any more.
         """
         used, total = self.Q[: self.size], np.eye(len(block))
-        for _ in range(_MOST_TIMES if len(block) else 0):
+        for _ in range(_MOST_TIMES):
             block, R = _orthonormal(block - (block @ used.T) @ used)
             total = R @ total
-            if np.abs(np.diag(R)).min() > _HARDLY_CHANGED:
+            if np.abs(np.diag(R)).min(initial=1.0) > _HARDLY_CHANGED:
                 break
         return block, total
 
     def widen(self, rng: np.random.Generator, count: int) -> None:
         """Add random rows, orthogonal to all others, to the newest block."""
-        n, used = self.Q.shape[1], self.Q[: self.size]
+        n = self.Q.shape[1]
         block = rng.standard_normal((min(count, n - self.size, len(self.Q) - self.size), n))
-        for _ in range(2):
-            block = np.linalg.qr((block - (block @ used.T) @ used).T)[0].T
-        self._append(block)
+        self._append(self._orthogonal(_orthonormal(block)[0])[0])
 
     def _append(self, block: Array) -> None:
         self.Q[self.size : self.size + len(block)] = block
@@ -116,6 +115,8 @@ def _leading_rows(remainder: Array, room: int) -> tuple[Array, Array]:
 
 def _orthonormal(block: Array) -> tuple[Array, Array]:
     """Return Q, R with block = R^T Q; Cholesky is fast, and QR is safe where rows are nearly dependent."""
+    if not len(block):
+        return block, np.eye(0)
     upper, failed = dpotrf(block @ block.T)
     pivots = np.diag(upper)
     if not failed and pivots.min() > _FULL_RANK * pivots.max():

@@ -212,8 +212,8 @@ class PointBlocks:
             shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
             slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))
         values = n_rows(X) * self.size
-        given = (values * max(1, int(stored)), threads, values * vectors)
-        run_over_rows(lambda rows: work(rows, self.against(X[rows])), slices, *given)
+        products, afterwards = values * max(1, int(stored)), values * vectors
+        run_over_rows(lambda rows: work(rows, self.against(X[rows])), slices, products, threads, afterwards)
 
 
 class _Slab:
