@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer import KernelPCA, KernelSpectralClustering, LandmarkKernelPCA
 from mercer.estimators.few_rows import few_rows_on_one_thread
-from mercer.kernels.tiles import available_threads, one_thread
+from mercer.kernels.threads import available_threads, one_thread
 
 
 def threads() -> set[int]:

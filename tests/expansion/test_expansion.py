@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import Expansion, KernelPCA
 from mercer.kernels import RBF, Linear, Polynomial, Precomputed
-from mercer.kernels.tiles import TILE_BYTES
+from mercer.kernels.threads import TILE_BYTES
 from textbook import kernel_pca as naive
 
 M, R = 12, 4

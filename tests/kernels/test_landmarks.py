@@ -14,6 +14,7 @@ from mercer.kernels import landmarks as rules
 from mercer.kernels import tiles as tiling
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.landmarks import SELECTIONS, select_landmarks
+from mercer.kernels.threads import one_blas_thread
 from mercer.kernels.user_given import MatrixFunction, PairFunction
 from textbook import kernel_pca as naive
 from textbook import landmarks as naive_landmarks
@@ -293,7 +294,7 @@ def test_greedy_rows_are_chosen_from_a_sample(monkeypatch, rng):
 def shortfall(kernel: Kernel, X: np.ndarray, selection: str, count: int, seeds: int = 3, r: int = 16) -> float:
     """The mean share of the explainable variation that a model on landmarks misses."""
     explained = []
-    with tiling.one_blas_thread():  # for small matrices more would only wait for each other
+    with one_blas_thread():  # for small matrices more would only wait for each other
         best = np.linalg.eigvalsh(naive.centred(kernel(X)))[-r:].sum()
         for seed in range(seeds):
             F = LandmarkMap.of(kernel, choose(kernel, X, count, selection, seed)).features(X)

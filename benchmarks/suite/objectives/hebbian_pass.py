@@ -9,7 +9,8 @@ from benchmarks.suite.rows import mixed
 from mercer.engine.gains import EigenvalueGain, Gain, MetaGain
 from mercer.kernels.distance import RBF
 from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, one_blas_thread
+from mercer.kernels.threads import available_threads, one_blas_thread
+from mercer.kernels.tiles import SymmetricTiles
 from mercer.solvers.hebbian.blocks import run_pass, start_state
 from mercer.solvers.hebbian.visits import VisitTiles
 

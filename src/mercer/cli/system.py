@@ -47,7 +47,7 @@ def _name(library: dict[str, Any]) -> str:
 
 
 def _threads() -> str:
-    from mercer.kernels.tiles import available_threads
+    from mercer.kernels.threads import available_threads
 
     return f"{available_threads()} for kernel matrices"
 

@@ -26,7 +26,8 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenOperator
 from mercer.kernels.operator import CentredOperator, Operator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.threads import available_threads
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import KhaState, start_state

@@ -21,7 +21,7 @@ from mercer.arrays import Array, IntArray
 from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear
-from mercer.kernels.tiles import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
+from mercer.kernels.threads import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
 from mercer.preimage.methods import Anchors, find_preimages
 from mercer.preimage.mika import LEAST
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from mercer.arrays import Array
 from mercer.criteria.candidates import Candidate, Family
 from mercer.events import Channel
-from mercer.kernels.tiles import available_threads, one_blas_thread
+from mercer.kernels.threads import available_threads, one_blas_thread
 
 SELECT = "select"  # the value of a parameter that is to be selected
 FEWEST_ROWS = 20  # with fewer rows settings cannot be compared

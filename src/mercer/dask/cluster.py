@@ -18,7 +18,8 @@ from distributed.comm.core import CommClosedError
 
 from mercer.dask.settings import WORK
 from mercer.errors import ClusterError
-from mercer.kernels.tiles import available_threads, memory_budget
+from mercer.kernels.threads import available_threads
+from mercer.kernels.tiles import memory_budget
 from mercer.version import __version__
 
 _POLL = 1.0  # seconds between two looks whether there are workers at all

@@ -20,15 +20,8 @@ from mercer.dask.settings import WORK
 from mercer.errors import ClusterError
 from mercer.kernels.base import Kernel
 from mercer.kernels.precision import enough_precision
-from mercer.kernels.tiles import (
-    SymmetricTiles,
-    TileProducts,
-    available_threads,
-    memory_budget,
-    one_blas_thread,
-    tile_bytes,
-    tile_pairs,
-)
+from mercer.kernels.threads import available_threads, one_blas_thread
+from mercer.kernels.tiles import SymmetricTiles, TileProducts, memory_budget, tile_bytes, tile_pairs
 
 _ATTEMPTS = 5  # at one pass, if workers are lost with data that only they had
 _IN_TASKS = 2**25  # bytes of vectors that are sent to all shares as a part of their tasks: one step less for each pass

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from mercer.kernels.tiles import one_thread
+from mercer.kernels.threads import one_thread
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

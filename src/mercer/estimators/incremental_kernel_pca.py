@@ -25,7 +25,7 @@ from mercer.estimators.validation import (
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import require_rows
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 from mercer.metrics import subspace_distance
 from mercer.solvers.incremental.model import IncrementalModel, StreamOptions
 from mercer.solvers.incremental.reduced_set import Method

@@ -27,7 +27,8 @@ from mercer.kernels.given import GivenKernel
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
 from mercer.kernels.landmarks import SELECTIONS
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices
+from mercer.kernels.threads import available_threads, row_slices
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.solvers.robust.batch import RobustFit, fit_robust, resolved, resolved_by_plain
 from mercer.solvers.robust.space import FeatureRows, KernelRows, RowSpace, ShiftedRows
 from mercer.solvers.robust.start import fit_from_start

@@ -17,7 +17,8 @@ import numpy as np
 
 from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import PointBlocks, available_threads, rows_times
+from mercer.kernels.threads import available_threads, rows_times
+from mercer.kernels.tiles import PointBlocks
 from mercer.kernels.user_given import Precomputed
 
 _HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32

@@ -21,7 +21,7 @@ from mercer.images.tracked_box import TrackedBox
 from mercer.images.tracker_checks import check_parameters, warn_if_blank
 from mercer.images.tracker_files import TrackerFiles
 from mercer.images.warp import corners
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 
 
 class AppearanceTracker(Memory, TrackerFiles, BaseEstimator):  # type: ignore[misc]

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer.arrays import Array, IntArray
-from mercer.kernels.tiles import TILE_BYTES, row_slices
+from mercer.kernels.threads import TILE_BYTES, row_slices
 
 WEIGHTS = ("uniform", "hann")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.kernels.base import Kernel, dot_into, squared_norms
-from mercer.kernels.tiles import row_slices
+from mercer.kernels.threads import row_slices
 
 
 @dataclass(frozen=True, eq=False)

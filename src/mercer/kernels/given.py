@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, IntArray, check_kernel_values
-from mercer.kernels.tiles import row_slices
+from mercer.kernels.threads import row_slices
 
 
 class GivenKernel:

@@ -10,7 +10,8 @@ import numpy as np
 
 from mercer.arrays import Array, Points, n_rows
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import PointBlocks, one_blas_thread
+from mercer.kernels.threads import one_blas_thread
+from mercer.kernels.tiles import PointBlocks
 
 _EXHAUSTED = 1e-12  # share of the first error below which the chosen rows explain all others
 _DEPENDENT = 1e-10  # share of k(x, x) outside the span below which rounding errors would choose the row

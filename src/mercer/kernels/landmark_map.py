@@ -12,7 +12,8 @@ import numpy as np
 from mercer.arrays import Array, Points, check_kernel_values, n_rows
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RbfRows
-from mercer.kernels.tiles import PointBlocks, SymmetricTiles, available_threads, memory_budget, one_blas_thread
+from mercer.kernels.threads import available_threads, one_blas_thread
+from mercer.kernels.tiles import PointBlocks, SymmetricTiles, memory_budget
 from mercer.kernels.user_given import Precomputed
 
 _EPS = float(np.finfo(np.float64).eps)

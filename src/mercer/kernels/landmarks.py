@@ -18,7 +18,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.greedy_kpca import greedy_rows
 from mercer.kernels.landmark_map import require_rows
-from mercer.kernels.tiles import PointBlocks, available_threads, memory_budget, one_blas_thread
+from mercer.kernels.threads import available_threads, one_blas_thread
+from mercer.kernels.tiles import PointBlocks, memory_budget
 
 SELECTIONS = ("auto", "uniform", "kmeans", "rpcholesky", "ald", "greedy_kpca")
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer.arrays import Array, IntArray, check_kernel_values
-from mercer.kernels.tiles import row_slices, run_in_threads
+from mercer.kernels.threads import row_slices, run_in_threads
 
 _STRIP_BYTES = 2**19  # of a whole matrix that is centred: they stay in the cache between the steps
 _ONE_THREAD_ROWS = 1000  # up to so many rows one thread centres a matrix as fast as several

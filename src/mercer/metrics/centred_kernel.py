@@ -9,7 +9,8 @@ from mercer.kernels.around_point import AroundPoint
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.operator import KernelSource, OperatorAroundMean
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.threads import available_threads
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.kernels.user_given import Precomputed
 
 _DENSE_ROWS = 1000  # up to here a full eigendecomposition takes less than a second

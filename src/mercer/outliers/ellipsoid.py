@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dtrtri
 
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling, have_one_unit
-from mercer.kernels.tiles import one_blas_thread, rows_times
+from mercer.kernels.threads import one_blas_thread, rows_times
 
 _ROWS_PER_COLUMN = 2  # with fewer rows the covariance says little, and would cost more than the kernel
 _LEAST = 1e-9  # share of the mean variance that every direction has at least, so that rounding errors do not count

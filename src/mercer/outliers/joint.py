@@ -8,7 +8,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.engine.scaling import Scaling
 from mercer.expansion.model import Expansion
-from mercer.kernels.tiles import available_threads, row_slices, run_over_rows
+from mercer.kernels.threads import available_threads, row_slices, run_over_rows
 from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import ScoreModel, beyond_rounding, usual_norm
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from mercer.arrays import Array, IntArray, Points, is_sparse, n_rows
 from mercer.expansion.model import Expansion
-from mercer.kernels.tiles import one_thread
+from mercer.kernels.threads import one_thread
 from mercer.preimage.target import components, row_dots, scores_and_norms, squared_length
 
 _FEW_PAIRS = 2**20  # of rows and anchors: up to here one thread is as fast, and on a busy machine much faster

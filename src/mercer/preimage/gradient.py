@@ -9,7 +9,7 @@ from mercer.arrays import Array, Points
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
-from mercer.kernels.tiles import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
+from mercer.kernels.threads import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
 from mercer.preimage.anchors import Anchors, best_start
 from mercer.preimage.kernel_gradients import self_value, weighted_sum
 from mercer.preimage.target import components, target_norm

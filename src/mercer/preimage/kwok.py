@@ -13,7 +13,7 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.inner_product import Linear, Polynomial
-from mercer.kernels.tiles import TILE_BYTES, available_threads, row_slices, run_over_rows
+from mercer.kernels.threads import TILE_BYTES, available_threads, row_slices, run_over_rows
 from mercer.preimage.anchors import Anchors, dense_rows, nearest
 from mercer.preimage.target import components, target_norm
 

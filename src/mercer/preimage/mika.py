@@ -13,7 +13,8 @@ import numpy as np
 from mercer.arrays import Array, Points, is_sparse
 from mercer.expansion.model import Expansion
 from mercer.kernels.distance import RBF
-from mercer.kernels.tiles import TILE_BYTES, PointBlocks, available_threads, one_blas_thread, row_slices, run_in_threads
+from mercer.kernels.threads import TILE_BYTES, available_threads, one_blas_thread, row_slices, run_in_threads
+from mercer.kernels.tiles import PointBlocks
 from mercer.preimage.anchors import Anchors, best_start
 
 # If f is below this share of sum |g_i k_i|, a step is divided by that sum instead: f still rises, and the step is at

@@ -12,7 +12,8 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.resolve import median_gamma
-from mercer.kernels.tiles import PointBlocks, available_threads
+from mercer.kernels.threads import available_threads
+from mercer.kernels.tiles import PointBlocks
 from mercer.preimage.anchors import Anchors
 
 

@@ -16,7 +16,7 @@ from mercer.engine.krylov import NEARLY, KrylovResult, Product, block_krylov
 from mercer.errors import SlowFitWarning, warn_user
 from mercer.events import SILENT, Channel
 from mercer.kernels.operator import Operator
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 
 _DENSE_ROWS = 1000  # up to so many rows the whole matrix is held
 _DENSE_SHARE = 8  # LAPACK is faster than products with tiles when more than an eighth of all pairs is wanted,

@@ -18,7 +18,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
 from mercer.kernels.given import GivenOperator
 from mercer.kernels.operator import CentredOperator, Operator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.threads import available_threads
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, choose_solver, solve, solve_share
 from mercer.solvers.exact.primal import CentredRows, has_few_features, rounding_of_rows, solve_rows

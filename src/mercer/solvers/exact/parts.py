@@ -20,7 +20,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
 from mercer.kernels.operator import CentredOperator, KernelSource
 from mercer.kernels.parts import PartProducts, WithoutPart
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, one_blas_thread
+from mercer.kernels.threads import available_threads, one_blas_thread
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.solvers.exact.eigen import (
     Spectrum,
     krylov_limits,

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dgeqrf, dorgqr
 
 from mercer.arrays import Array, Points, check_kernel_values, is_sparse, n_rows
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 from mercer.solvers.exact.eigen import Spectrum, shortened
 
 _MOST_FEATURES = 512  # with more features the iteration on kernel values is faster where few pairs are wanted

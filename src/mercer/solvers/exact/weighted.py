@@ -8,7 +8,8 @@ from mercer.expansion.build import on_rows, unit_gram
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget
+from mercer.kernels.threads import available_threads
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.exact.fit import ExactPlan, fit_exact
 

@@ -13,7 +13,7 @@ from mercer.events import SILENT, Channel
 from mercer.expansion.build import on_rows
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 from mercer.solvers.exact.eigen import EigenOptions, solve
 from mercer.solvers.hebbian.blocks import KhaState, run_pass
 from mercer.solvers.hebbian.guard import DivergedError

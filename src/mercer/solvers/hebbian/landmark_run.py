@@ -11,7 +11,7 @@ from mercer.events import SILENT, Channel
 from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
 from mercer.kernels.landmark_map import LandmarkMap, feature_rows
-from mercer.kernels.tiles import row_slices
+from mercer.kernels.threads import row_slices
 from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn, start_state
 from mercer.solvers.hebbian.linear_passes import Outcome, presented, run_passes
 from mercer.solvers.hebbian.linear_start import settle

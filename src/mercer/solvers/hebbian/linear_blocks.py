@@ -14,7 +14,7 @@ from mercer.engine.gains import Gain, MetaGain
 from mercer.engine.hebb import gha_block, oja_block, smd_block
 from mercer.engine.oja_direct import gha_rows, normalised_rows, oja_rows
 from mercer.engine.row_blocks import Rows, less_mean, less_running_mean
-from mercer.kernels.tiles import TILE_BYTES, one_blas_thread
+from mercer.kernels.threads import TILE_BYTES, one_blas_thread
 from mercer.solvers.hebbian.guard import Guard
 
 _BLOCKS: dict[str, Callable[..., int]] = {"gha": gha_block, "oja": oja_block}

@@ -12,7 +12,7 @@ from mercer.engine.row_blocks import Rows, less_mean
 from mercer.events import SILENT, Channel
 from mercer.expansion.build import in_input_space
 from mercer.expansion.model import Expansion
-from mercer.kernels.tiles import one_blas_thread, row_slices
+from mercer.kernels.threads import one_blas_thread, row_slices
 from mercer.solvers.hebbian.guard import DivergedError
 from mercer.solvers.hebbian.linear_blocks import LinearState, StepOptions, learn
 

@@ -9,7 +9,7 @@ import numpy as np
 from mercer.arrays import Array, IntArray
 from mercer.engine.sign_features import drop_dimension
 from mercer.engine.sign_rounding import TIE, Mask, first_largest, smallest_products
-from mercer.kernels.tiles import one_blas_thread, row_slices
+from mercer.kernels.threads import one_blas_thread, row_slices
 from mercer.solvers.l1.screening import Screening, SumBounds
 
 _COLUMNS = 256  # start candidates that are compared together

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.arrays import Array, IntArray
 from mercer.engine.sign_rounding import Mask, first_largest, smallest_products, tie_of
 from mercer.engine.signs import PENDING, add_rows, add_strip_sums, no_terms, subtract_and_sum, subtract_waiting
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 
 _STRIP = 128  # rows whose sums are in single precision if K is; strips are dealt out to threads in turn
 _WORTH_THREADS = 2**21  # entries to read below which threads cost more than they save

@@ -15,7 +15,8 @@ from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.operator import Operator
-from mercer.kernels.tiles import memory_budget, row_slices
+from mercer.kernels.threads import row_slices
+from mercer.kernels.tiles import memory_budget
 from mercer.kernels.user_given import Precomputed
 from mercer.solvers.exact.eigen import EigenOptions, Spectrum, solve
 from mercer.solvers.exact.fit import make_operator

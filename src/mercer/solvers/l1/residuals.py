@@ -22,7 +22,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenOperator
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.operator import CentredOperator
-from mercer.kernels.tiles import SymmetricTiles, available_threads, memory_budget, row_slices, run_in_threads
+from mercer.kernels.threads import available_threads, row_slices, run_in_threads
+from mercer.kernels.tiles import SymmetricTiles, memory_budget
 from mercer.solvers.exact.fit import make_operator
 from mercer.solvers.l1.features import FeatureResidual
 from mercer.solvers.l1.held import HeldResidual

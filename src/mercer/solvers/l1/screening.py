@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import Array, IntArray
 from mercer.engine.sign_features import add_abs_sums
 from mercer.engine.sign_rounding import TIE, Mask
-from mercer.kernels.tiles import row_slices
+from mercer.kernels.threads import row_slices
 
 _EPS = float(np.finfo(np.float64).eps)
 _LEAST_WEIGHT = 1e-3  # of the mean length: rows of length zero need a weight, too

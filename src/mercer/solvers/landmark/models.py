@@ -12,7 +12,7 @@ from mercer.expansion.build import of_components
 from mercer.expansion.model import Expansion
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
-from mercer.kernels.tiles import available_threads, one_blas_thread, run_over_rows
+from mercer.kernels.threads import available_threads, one_blas_thread, run_over_rows
 from mercer.solvers.exact.weighted import fit_weighted
 from mercer.solvers.landmark.moments import Landmarks, Whitening, block_slices
 

@@ -11,7 +11,8 @@ from mercer.engine.dense import leading_pairs
 from mercer.engine.moments import Moments, rows_per_sum
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
-from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices, run_in_threads
+from mercer.kernels.threads import available_threads, one_blas_thread, row_slices, run_in_threads
+from mercer.kernels.tiles import PointBlocks
 
 _BLOCK_BYTES = 5 * 2**19  # a block of kernel values that stays in the second-level cache until its product is computed
 _FEWEST, _MOST = 256, 4096  # rows of a block

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.engine.principal_axes import principal_axes
 from mercer.engine.psi import Psi, PsiRule, strict_scale
 from mercer.engine.robust_block import ccipca_rows, guarded_block, literal_block, merged_root
-from mercer.kernels.tiles import one_blas_thread
+from mercer.kernels.threads import one_blas_thread
 from mercer.solvers.robust.space import FeatureRows
 from mercer.solvers.robust.start import fit_from_start
 

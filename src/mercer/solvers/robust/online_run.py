@@ -10,7 +10,8 @@ from mercer.expansion.build import in_coordinates
 from mercer.expansion.model import Expansion
 from mercer.kernels.base import Kernel
 from mercer.kernels.landmark_map import LandmarkMap
-from mercer.kernels.tiles import PointBlocks, available_threads, one_blas_thread, row_slices
+from mercer.kernels.threads import available_threads, one_blas_thread, row_slices
+from mercer.kernels.tiles import PointBlocks
 from mercer.solvers.robust.online import DivergedError, OnlineOptions, OnlineState, learn, present, start_from_rows
 
 _LARGEST = 1e70  # fourth powers of larger numbers overflow

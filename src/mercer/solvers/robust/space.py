@@ -19,7 +19,8 @@ from mercer.kernels.base import Kernel, squared_norms
 from mercer.kernels.inner_product import Linear
 from mercer.kernels.landmark_map import LandmarkMap
 from mercer.kernels.operator import CentredOperator, KernelSource
-from mercer.kernels.tiles import SymmetricTiles, one_blas_thread, row_slices
+from mercer.kernels.threads import one_blas_thread, row_slices
+from mercer.kernels.tiles import SymmetricTiles
 from mercer.solvers.exact.eigen import EigenOptions, choose_solver, solve
 
 _BLOCK = 8  # vectors of the Krylov block, at least
