@@ -82,3 +82,66 @@ def test_it_stops_after_the_given_number_of_products(rng):
     found = batch_krylov(products, start, 3, allowed=allowed, **{**LIMITS, "max_iter": 2})
     assert len(calls) == found.n_iter == 2
     assert not found.converged.any()
+
+
+@pytest.mark.parametrize("name", ["falling", "equal pairs", "indefinite", "rank two"])
+def test_known_products_of_the_start_save_the_first_call(rng, name):
+    matrices, allowed = operators(rng, SPECTRA[name])
+    start = rng.standard_normal((3, 4, allowed.shape[1])) * allowed[:, None]
+    calls = []
+
+    def products(V):
+        calls.append(1)
+        return V @ matrices
+
+    plain = batch_krylov(products, start, 3, allowed=allowed, **LIMITS)
+    assert len(calls) == plain.n_iter
+    calls.clear()
+    found = batch_krylov(products, start, 3, first=start @ matrices, allowed=allowed, **LIMITS)
+    assert len(calls) == found.n_iter - 1
+    assert_allclose(found.values, plain.values, atol=1e-12 * np.abs(SPECTRA[name]).max())
+
+
+def test_known_products_of_dependent_vectors_are_not_used(rng):
+    matrices, allowed = operators(rng, SPECTRA["falling"])
+    start = rng.standard_normal((3, 4, allowed.shape[1])) * allowed[:, None]
+    start[:, 3] = start[:, 0] + 1e-9 * start[:, 3]
+    wrong = np.full(start.shape, np.nan)
+    found = batch_krylov(lambda V: V @ matrices, start, 3, first=wrong, allowed=allowed, **LIMITS)
+    assert_allclose(found.values, np.tile(SPECTRA["falling"][:3], (3, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-2, 1e-4])
+def test_errors_of_later_products_are_multiplied_by_what_the_start_does_not_contain(rng, size):
+    """The first products are exact, and the start is good, so pairs are far more exact than the later products."""
+    matrices, allowed = operators(rng, SPECTRA["falling"])
+    exact = np.linalg.eigh(matrices)[1][:, :, -4:].transpose(0, 2, 1)
+    start = (exact + size * rng.standard_normal(exact.shape) / 8) * allowed[:, None]
+    errors = 1e-6 * rng.standard_normal(matrices.shape) * allowed[:, None] * allowed[:, :, None]
+    found = batch_krylov(
+        lambda V: V @ (matrices + errors), start, 3, first=start @ matrices, allowed=allowed, **{**LIMITS, "tol": 1e-11}
+    )
+    residual = np.linalg.norm(found.vectors @ matrices - found.values[:, :, None] * found.vectors, axis=2)
+    assert found.outside.max() < 3 * size
+    assert residual.max() <= 2e-5 * found.outside.max()  # sixty errors of 1e-6, and their mirror images
+
+
+def test_less_is_asked_for_where_the_space_of_the_vectors_is_known_well(rng):
+    """Residuals may be as large as the gap below the last wanted eigenvalue allows."""
+    matrices, allowed = operators(rng, SPECTRA["falling"])
+    start = rng.standard_normal((3, 4, allowed.shape[1])) * allowed[:, None]
+    limits = {"start": start, "n_pairs": 3, "allowed": allowed, **LIMITS}
+    found = batch_krylov(lambda V: V @ matrices, **{**limits, "tol": 1e-13}, error=1e-4)
+    assert_allclose(found.goal, 1e-4 * (0.7**2 - 0.7**3), rtol=1e-2)
+    assert found.n_iter < batch_krylov(lambda V: V @ matrices, **limits).n_iter
+    exact = np.linalg.eigh(matrices)[1][:, :, -3:]
+    outside = found.vectors - (found.vectors @ exact) @ exact.transpose(0, 2, 1)
+    assert 1e-9 < np.linalg.norm(outside, ord=2, axis=(1, 2)).max() < 1e-4
+
+
+def test_a_gap_that_is_no_gap_asks_for_all_that_tol_asks_for(rng):
+    matrices, allowed = operators(rng, SPECTRA["equal pairs"])
+    start = rng.standard_normal((3, 4, allowed.shape[1])) * allowed[:, None]
+    found = batch_krylov(lambda V: V @ matrices, start, 3, allowed=allowed, **LIMITS, error=1e-2)
+    assert_allclose(found.goal, LIMITS["tol"])  # the third and the fourth eigenvalue are equal
+    assert found.residuals.max() <= 2 * LIMITS["tol"]

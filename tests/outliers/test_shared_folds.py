@@ -14,7 +14,9 @@ from mercer.kernels.inner_product import Linear
 from mercer.outliers.ellipsoid import Ellipsoid
 from mercer.outliers.scores import score_model, score_part
 from mercer.outliers.together import reference_size
+from mercer.solvers.exact import fit as exact_fit
 from mercer.solvers.exact import parts as exact_parts
+from mercer.solvers.exact import side_by_side
 from mercer.solvers.exact.fit import ExactPlan, fit_exact
 from mercer.solvers.exact.parts import fit_with_parts
 from textbook import outlier as naive
@@ -108,6 +110,55 @@ def test_tiles_give_the_same_models(rng, kernel, center, dtype):
             assert_allclose(one, expected(rows), atol=tol * np.abs(expected(rows)).max(), rtol=tol)
 
 
+@pytest.fixture
+def mostly_float32(monkeypatch):
+    """Let tables of more than a thousand rows use float32 tiles for most products, as large ones do."""
+    monkeypatch.setattr(exact_fit, "_MANY_ROWS", 1100)
+
+
+LARGE = {
+    "plane": (lambda rng: ROWS["plain"](rng, 1300), 3, True, 1),
+    "not centred": (lambda rng: ROWS["plain"](rng, 1300), 3, False, 1),
+    "groups": (lambda rng: 20.0 * (np.arange(1300) % 20)[:, None] + rng.standard_normal((1300, 2)), 4, True, 2),
+    "many components": (lambda rng: rng.standard_normal((1300, 5)), 30, True, 2),
+    "no gaps": (lambda rng: rng.standard_normal((1300, 30)), 4, True, 2),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LARGE))
+def test_float32_tiles_for_most_products_give_the_same_models(rng, monkeypatch, mostly_float32, name):
+    rows, n_components, center, n_runs = LARGE[name]
+    X, runs = rows(rng), []
+    solve = side_by_side.batch_krylov
+
+    def observed(*args, **kwargs):
+        runs.append(solve(*args, **kwargs))
+        return runs[-1]
+
+    monkeypatch.setattr(side_by_side, "batch_krylov", observed)
+    parts = np.split(rng.permutation(1300), [20, 400, 800, 1200])[1:4]
+    kernel, plan = RBF(0.5 / np.median(X.var(axis=0).sum())), ExactPlan(n_components, center=center)
+    full, models = fit_with_parts(kernel, X, parts, plan)
+    assert len(runs) == n_runs  # a second one where the model of all rows is no good start
+    assert_allclose(runs[-1].goal, runs[0].goal, rtol=1e-6)  # the gaps are those of the first, which has more steps
+    monkeypatch.setattr(exact_fit, "_MANY_ROWS", 10**9)
+    assert_allclose(full.expansion.eigenvalues, fit_exact(kernel, X, plan).expansion.eigenvalues, rtol=1e-9)
+    for part, found in zip(parts, models, strict=True):
+        kept = np.delete(X, part, axis=0)
+        expected = score_model(fit_exact(kernel, kept, plan).expansion, 1.0, kept)
+        model, scores = score_part(found, 1.0)
+        for one, rows in ((scores, X[part]), (model(X), X)):
+            assert_allclose(one, expected(rows), rtol=1e-6, atol=1e-6 * np.median(expected(rows), axis=0).min())
+
+
+def test_float32_tiles_are_not_used_where_a_share_of_the_variance_is_wanted(rng, monkeypatch, mostly_float32):
+    X, used, start = ROWS["plain"](rng, 1300), [], side_by_side.start
+    monkeypatch.setattr(exact_parts, "start", lambda sources, *a: used.append(sources.differ) or start(sources, *a))
+    for wanted in (0.5, 3):
+        fit_with_parts(RBF(0.1), X, [np.arange(300)], ExactPlan(wanted))
+    assert used == [False, True]
+
+
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([None, 0.1, 1.0]), st.integers(1, 30), st.integers(1, 4))
 def test_scores_of_parts_equal_the_textbook(seed, gamma, n_components, n_parts):
@@ -143,7 +194,7 @@ def test_models_on_landmarks_equal_models_fitted_apart(rng, kind, center):
 
 def test_what_the_model_of_all_rows_does_not_contain_is_found(rng, monkeypatch):
     """Far groups of nearly equal weight: without some rows, other groups have the largest eigenvalues."""
-    monkeypatch.setattr(exact_parts, "_LEAST_WIDTHS", 4)
+    monkeypatch.setattr(side_by_side, "_LEAST_WIDTHS", 4)
     X = np.repeat(100.0 * np.arange(12), 8)[:, None] + 0.1 * rng.standard_normal((96, 1))
     parts = [np.arange(0, 32), np.arange(32, 64), np.arange(64, 96)]
     plan = ExactPlan(4, center=False)

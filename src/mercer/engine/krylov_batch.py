@@ -33,6 +33,8 @@ class BatchResult:
     lowest: Array  # (k,), the smallest Ritz value: an upper bound of the smallest eigenvalue
     n_iter: int
     converged: Array  # (k,)
+    goal: Array  # (k,), the relative residual norm that was asked for
+    outside: Array  # (k,), the largest part of a vector outside of the start vectors' span, or 1 where that is unknown
 
 
 def batch_krylov(
@@ -41,20 +43,24 @@ def batch_krylov(
     n_pairs: int,  # at most b
     *,
     allowed: Array,  # (k, n), 0 where vectors of an operator are zero, else 1
-    tol: float,  # relative to the largest eigenvalue, for the residual norms
+    tol: float | Array,  # relative to the largest eigenvalue, for the residual norms; one for all, or (k,)
     floor: float,  # relative residual that rounding in the iteration allows
     noise: float,  # absolute rounding error of a product with a unit vector
     max_iter: int,
+    first: Array | None = None,  # (k, b, n), the products of `start`, where they are known
+    error: float = 0.0,  # of the space of all vectors (the sine of its angle to the exact one), where tol asks for less
     channel: Channel = SILENT,
 ) -> BatchResult:
     """Return the leading eigenpairs of all operators; stop by residuals, by stagnation, or after max_iter products."""
     k, b, n = start.shape
     room = min(max(_BLOCKS * b, _SMALLEST_BASIS), int(allowed.sum(axis=1).min()) // 2) // b * b
     space = _Space(np.empty((k, room, n)), np.zeros((k, room, room)), allowed)
-    block, _ = space.orthonormal(start)
+    block, R = space.orthonormal(start)
+    known = None if first is None or not _independent(R) else np.linalg.solve(R.transpose(0, 2, 1), first)
     best, lowest, stalled, test = np.full(k, np.inf), np.full(k, np.inf), np.zeros(k, int), _FIRST_TEST
     for step in range(1, max_iter + 1):
-        block, R = space.extend(block, products(block))
+        block, R = space.extend(block, products(block) if known is None else known)
+        known = None
         full, last = space.size + b > room, step == max_iter
         if step < test and not (full or last):
             continue
@@ -67,14 +73,30 @@ def batch_krylov(
         worst, reachable = residuals.max(axis=1) / scale, np.maximum(floor, noise / scale)
         channel.emit("krylov", step, None, float(worst.max()))
         stalled, best = np.where(worst > 0.5 * best, stalled + 1, 0), np.minimum(best, worst)
-        converged = (worst <= np.maximum(tol, reachable)) | ((stalled >= 2) & (worst <= NEARLY * reachable))
+        goal = np.maximum(np.maximum(tol, reachable), error * _gaps(values, n_pairs) / scale)
+        converged = (worst <= goal) | ((stalled >= 2) & (worst <= NEARLY * reachable))
         if converged.all() or last:
             break
-        test = step + max(1, int(np.log(worst.max() / max(tol, float(reachable.min()))) / _FASTEST))
+        test = step + max(1, int(np.log((worst / goal).max()) / _FASTEST))
         if full:
             space.restart(values[:, : -n_pairs - b - 1 : -1], rotation[:, :, : -n_pairs - b - 1 : -1])
     vectors = wanted.transpose(0, 2, 1) @ space.Q[:, : space.size]
-    return BatchResult(values[:, : -n_pairs - 1 : -1], vectors, residuals, lowest, step, converged)
+    outside = np.ones(k) if space.restarted else np.linalg.norm(wanted[:, b:], axis=1).max(axis=1)
+    return BatchResult(values[:, : -n_pairs - 1 : -1], vectors, residuals, lowest, step, converged, goal, outside)
+
+
+def _independent(R: Array) -> bool:
+    """Tell whether rows of a basis are known accurately from R^T basis = rows."""
+    return bool((np.abs(np.diagonal(R, axis1=1, axis2=2)) > _INDEPENDENT * np.linalg.norm(R, axis=1)).all())
+
+
+def _gaps(values: Array, n_pairs: int) -> Array:
+    """Return by how much the last wanted eigenvalue exceeds the next one, or zero, (k,); values are ascending.
+
+    Residuals divided by this bound the error of the space of the wanted vectors [Davis and Kahan 1970].
+    """
+    wanted, following = values[:, -n_pairs], values[:, -n_pairs - 1] if values.shape[1] > n_pairs else 0.0
+    return np.asarray(np.maximum(wanted - np.maximum(following, 0.0), 0.0))
 
 
 class _Space:
@@ -82,8 +104,9 @@ class _Space:
 
     def __init__(self, Q: Array, T: Array, allowed: Array) -> None:
         self.Q, self.T, self.allowed = Q, T, allowed
-        self.size = 0
+        self.size, self.restarted = 0, False
         self._near = 0  # products of the next block have no inner products with rows before this one
+        self._coupling: Array | None = None  # of the next block with the products of the last one, if known from these
         self._rng = np.random.default_rng(0)
 
     def extend(self, block: Array, product: Array) -> tuple[Array, Array]:
@@ -92,6 +115,8 @@ class _Space:
         near, self._near = self._near, first
         self.Q[:, first : self.size] = block
         projected, remainder = self._outside(product, near)
+        if first and self._coupling is not None:  # which may be more accurate, as the products of the last block may be
+            projected[:, :, : first - near] = self._coupling
         self.T[:, first : self.size, near : self.size] = projected
         self.T[:, near : self.size, first : self.size] = projected.transpose(0, 2, 1)
         return self.orthonormal(remainder)
@@ -110,7 +135,9 @@ class _Space:
             unit = rows / sizes[:, :, None]
             lower = _cholesky(unit @ unit.transpose(0, 2, 1))
             if lower is not None:
-                return self._again(np.linalg.inv(lower) @ unit), (sizes[:, :, None] * lower).transpose(0, 2, 1)
+                self._coupling = (sizes[:, :, None] * lower).transpose(0, 2, 1)
+                return self._again(np.linalg.inv(lower) @ unit), self._coupling
+        self._coupling = None  # random rows have inner products with all others
         return self._by_qr(rows, known)
 
     def _again(self, basis: Array) -> Array:
@@ -137,7 +164,7 @@ class _Space:
         self.Q[:, :kept] = rotation.transpose(0, 2, 1) @ self.Q[:, : self.size]
         self.T[:] = 0.0
         self.T[:, np.arange(kept), np.arange(kept)] = values
-        self.size, self._near = kept, 0
+        self.size, self.restarted, self._near, self._coupling = kept, True, 0, None
 
 
 def _cholesky(correlations: Array) -> Array | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array, IntArray
 from mercer.kernels.given import GivenKernel
+from mercer.kernels.grouped import Source, products_by_group
 from mercer.kernels.operator import KernelSource
 from mercer.kernels.tiles import FEW_VECTORS
 
@@ -70,58 +71,62 @@ class WithoutPart:
         return wide
 
 
+def groups_of(n: int, parts: Sequence[slice]) -> list[slice]:
+    """Return the parts of n rows, and the rows before, between and after them."""
+    edges = sorted({0, n, *(edge for part in parts for edge in (part.start, part.stop))})
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
 class PartProducts:
     """Products of one kernel matrix with blocks of vectors, one block per part, with one visit of the tiles.
 
     Block k belongs to the model without part k: it is zero there.
     """
 
-    def __init__(self, source: KernelSource, parts: Sequence[slice]) -> None:
+    def __init__(self, source: Source, parts: Sequence[slice]) -> None:
         self.source, self.parts = source, list(parts)
-        n = source.shape[0]
+        self.groups = groups_of(source.shape[0], parts)
         self._whole = source.K if isinstance(source, GivenKernel) else None
         self._first, self._after = np.array([(part.start, part.stop) for part in parts]).T
-        edges = sorted({0, n, *self._first.tolist(), *self._after.tolist()})
-        self._groups = [slice(a, b) for a, b in pairwise(edges)]
 
     def within(self, blocks: Array) -> Array:
         """Return the products of each model's kernel matrix with its block; blocks are (parts, b, n), zero at parts."""
-        k, b, n = blocks.shape
-        product = self._products(blocks.reshape(k * b, n), np.repeat(np.arange(k), b), inside=True).reshape(k, b, n)
+        product = self._of_blocks(blocks, self._not_covering)
         for found, part in zip(product, self.parts, strict=True):
             found[:, part] = 0.0
         return product
 
+    def everywhere(self, blocks: Array) -> Array:
+        """Return the products of K with the block of each model, at all rows."""
+        return self._of_blocks(blocks, lambda rows: np.ones(len(self.parts), bool))
+
     def outside(self, blocks: Sequence[Array]) -> list[Array]:
         """Return, for each block (b, n) that is zero at its part, the product with K at that part, (b, p)."""
         owners = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
-        product = self._products(np.vstack(blocks), owners, inside=False)
+        product = self._products(np.vstack(blocks), owners, self._meeting)
         return [product[owners == k, part] for k, part in enumerate(self.parts)]
 
-    def sums(self) -> list[Array]:
-        """Return for each part the sums of the kernel values with all rows outside of it, (n,), in float64."""
-        groups = np.zeros((len(self._groups), self.source.shape[0]))
-        for group, row in zip(self._groups, groups, strict=True):
-            row[group] = 1.0
-        totals: Array
-        if self._whole is not None:
-            totals = groups @ self._whole
-        elif self.source.dtype == np.float64 and len(groups) <= FEW_VECTORS:
-            totals = self.source.product(groups.T).T
-        else:
-            first, after = (np.array(edges) for edges in zip(*((g.start, g.stop) for g in self._groups), strict=True))
-            totals = self._visit(groups, lambda to, of: (first < of.stop) & (of.start < after))
-        others = [[group != part for group in self._groups] for part in self.parts]
-        return [totals[kept].sum(axis=0) for kept in others]
+    def by_group(self, rows: Array) -> Array:
+        """Return rows @ K with the sums over the rows of each group apart, (groups, b, n), in float64."""
+        return products_by_group(self.source, rows, self.groups)
 
-    def _products(self, rows: Array, owners: IntArray, inside: bool) -> Array:
-        """Return rows @ K, where row i belongs to model owners[i]; all that is needed outside of its part, or there."""
-        if self._whole is None:
-            rows = rows.astype(self.source.dtype, copy=False)
-            if len(rows) <= FEW_VECTORS:  # more than is needed, but in one reading of each tile
-                return self.source.product(rows.T).T
-            return self._visit(rows, lambda to, of: self._wanted(to, of, inside)[owners])
-        return np.asarray(rows @ self._whole)
+    def without(self, terms: Array) -> Array:
+        """Return for each part the sums over the rows outside of it, (parts, b, n), of the sums over the groups."""
+        others = [[group != part for group in self.groups] for part in self.parts]
+        return np.stack([terms[kept].sum(axis=0) for kept in others])
+
+    def _of_blocks(self, blocks: Array, asked: Callable[[slice], Array]) -> Array:
+        k, b, n = blocks.shape
+        return self._products(blocks.reshape(k * b, n), np.repeat(np.arange(k), b), asked).reshape(k, b, n)
+
+    def _products(self, rows: Array, owners: IntArray, asked: Callable[[slice], Array]) -> Array:
+        """Return rows @ K, where row i belongs to model owners[i]; `asked` tells which models need it at some rows."""
+        if self._whole is not None:
+            return np.asarray(rows @ self._whole)
+        rows = rows.astype(self.source.dtype, copy=False)
+        if len(rows) <= FEW_VECTORS:  # more than is needed, but in one reading of each tile
+            return self.source.product(rows.T).T
+        return self._visit(rows, lambda to, of: np.logical_and(asked(to), self._not_covering(of))[owners])
 
     def _visit(self, rows: Array, wanted: Callable[[slice, slice], Array]) -> Array:
         """Return rows @ K, (B, n), in float64; `wanted` tells which of them are needed from some columns to others."""
@@ -136,14 +141,9 @@ class PartProducts:
         self.source.for_each_tile(work)
         return np.asarray(sum(out[1:], out[0]))
 
-    def _wanted(self, to: slice, of: slice, inside: bool) -> Array:
-        """Return for each part whether products from some rows to others are asked for and not zero."""
-        asked = np.logical_not(self._covering(to)) if inside else self._meeting(to)
-        return np.asarray(np.logical_and(asked, np.logical_not(self._covering(of))))
-
-    def _covering(self, rows: slice) -> Array:
-        """Return for each part whether it contains the rows."""
-        return np.asarray((self._first <= rows.start) & (rows.stop <= self._after))
+    def _not_covering(self, rows: slice) -> Array:
+        """Return for each part whether it does not contain all of the rows."""
+        return np.asarray((self._first > rows.start) | (rows.stop > self._after))
 
     def _meeting(self, rows: slice) -> Array:
         """Return for each part whether it contains any of the rows."""

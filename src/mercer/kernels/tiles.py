@@ -194,18 +194,18 @@ class SymmetricTiles(TileProducts):
 
     def products(self, factors: list[Array]) -> list[Array]:
         """Return K V for several V, each in its own precision, with one visit of the tiles; the list is emptied."""
-        rows = [[_aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
+        rows = [[aligned_copy(V[strip].T) for strip in self.strips] for V in factors]  # one vector per row
         factors.clear()  # copies in another precision are not needed any more, and tiles need memory
-        sums = [[[_aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
+        sums = [[[aligned_copy(np.zeros(v.shape)) for v in vectors] for vectors in rows] for _ in range(self.threads)]
         scratch = [[_spaces(vectors) for vectors in rows] for _ in range(self.threads)]
 
         def work(worker: int, I: slice, J: slice, tile: Array) -> None:
             a, c = I.start // _EDGE, J.start // _EDGE
             for vectors, total, spaces in zip(rows, sums[worker], scratch[worker], strict=True):
                 if a == c:
-                    _add_symmetric(tile, vectors[a], total[a], spaces)
+                    add_symmetric(tile, vectors[a], total[a], spaces)
                 else:
-                    _add_both(tile, vectors[a], vectors[c], total[a], total[c], spaces)
+                    add_both(tile, vectors[a], vectors[c], total[a], total[c], spaces)
 
         self.for_each_tile(work)
         return [_joined(parts) for parts in zip(*sums, strict=True)]
@@ -261,19 +261,19 @@ def _joined(of_workers: Sequence[list[Array]]) -> Array:
 
 def _spaces(vectors: Sequence[Array]) -> dict[int, Array]:
     """Return memory for sums over the columns of a tile, by their number, in the precision of the vectors."""
-    return {v.shape[1]: _aligned_copy(np.zeros(v.shape, v.dtype)) for v in (vectors[0], vectors[-1])}
+    return {v.shape[1]: aligned_copy(np.zeros(v.shape, v.dtype)) for v in (vectors[0], vectors[-1])}
 
 
-def _add_symmetric(tile: Array, vectors: Array, total: Array, spaces: dict[int, Array]) -> None:
+def add_symmetric(tile: Array, vectors: Array, total: Array, spaces: dict[int, Array]) -> None:
     """Add T v to `total` (float64) for a symmetric tile T and vectors v stored one per row."""
     if len(vectors) > FEW_VECTORS:
         total += vectors @ tile
         return
-    half = _aligned_copy(0.5 * vectors)
-    _add_both(tile, half, half, total, total, spaces)  # T v / 2 and T^T v / 2: both products together are faster
+    half = aligned_copy(0.5 * vectors)
+    add_both(tile, half, half, total, total, spaces)  # T v / 2 and T^T v / 2: both products together are faster
 
 
-def _add_both(
+def add_both(
     tile: Array, at_rows: Array, at_columns: Array, rows: Array, columns: Array, spaces: dict[int, Array]
 ) -> None:
     """Add T v to `rows` and T^T v to `columns` (float64), for vectors v stored one per row, (b, p) and (b, q)."""
@@ -289,7 +289,7 @@ def _add_both(
         add_both_products_short(tile, at_rows, at_columns, rows, columns, spaces[columns.shape[1]])
 
 
-def _aligned_copy(vectors: Array) -> Array:
+def aligned_copy(vectors: Array) -> Array:
     """Return a copy that starts at a cache line."""
     copy = _aligned(vectors.size, vectors.dtype).reshape(vectors.shape)
     copy[...] = vectors

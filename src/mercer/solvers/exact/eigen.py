@@ -36,7 +36,7 @@ _WORKING_RESIDUAL = 1e-9
 _LONGEST_SUM = 85.0
 _ROUGH_RESIDUAL = 1e-6  # what rough products should reach where each of them computes the tiles again,
 _REFINING_STEPS = 6  # and after how many of them they are given up
-_CHEAP_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach
+FLOAT32_RESIDUAL = 2e-7  # the same where tiles are kept, so that products are cheap: what float32 can reach
 _CHEAP_REFINING_STEPS = 12
 _MORE_VECTORS = 4  # at most, beside the wanted ones, in cheap products that refine:
 _NEAR = 0.5  # those of eigenvalues that are larger than this share of the last wanted one, which they would delay
@@ -301,7 +301,7 @@ def _rough_limits(options: EigenOptions) -> dict[str, Any]:
     """Return the arguments of a Krylov iteration with rough products."""
     assert options.rough is not None
     limits = krylov_limits(options.rough, EigenOptions(tol=max(options.tol, _ROUGH_RESIDUAL)))
-    cheap = {"tol": max(options.tol, _CHEAP_RESIDUAL), "floor": _CHEAP_RESIDUAL, "max_iter": _CHEAP_STEPS}
+    cheap = {"tol": max(options.tol, FLOAT32_RESIDUAL), "floor": FLOAT32_RESIDUAL, "max_iter": _CHEAP_STEPS}
     return limits if options.costly else {**limits, **cheap}
 
 

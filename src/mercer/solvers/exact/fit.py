@@ -107,7 +107,8 @@ def fit_tiles(
     options = replace(plan.options, whole=operator is None and 8 * n_rows(X) ** 2 <= memory_budget())
     halves = operator is None and float32_pays(kernel, X, plan.n_components, options)
     given, operator = operator, operator or make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center)
-    options = replace(options, positive=kernel.positive, rough=_rough(operator, kernel, X, halves, plan.n_jobs))
+    rough = options.rough or rough_operator(operator, kernel, X, halves, plan.n_jobs)
+    options = replace(options, positive=kernel.positive, rough=rough)
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
     spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
     if given is None and loses_sums(operator, spectrum):
@@ -168,7 +169,7 @@ def _keeps_tiles(operator: Operator) -> bool:
     return not isinstance(source, SymmetricTiles) or source.held
 
 
-def _rough(operator: Operator, kernel: Kernel, X: Points, halves: bool, n_jobs: int | None) -> Operator | None:
+def rough_operator(operator: Operator, kernel: Kernel, X: Points, halves: bool, n_jobs: int | None) -> Operator | None:
     """Return the operator with kernel values in float32 where most products should use it; None elsewhere.
 
     These are operators whose tiles do not fit in memory, and those of which `halves` says so. Their own tiles are then

@@ -12,31 +12,28 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.arrays import Array, IntArray, Points, check_kernel_values
-from mercer.engine.krylov import KrylovResult
-from mercer.engine.krylov_batch import batch_krylov
 from mercer.expansion.model import Expansion
 from mercer.expansion.part_model import PartModel
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import GivenKernel
-from mercer.kernels.operator import CentredOperator, KernelSource
-from mercer.kernels.parts import PartProducts, WithoutPart
+from mercer.kernels.grouped import GroupedTiles, Source
+from mercer.kernels.operator import CentredOperator, KernelSource, Operator
+from mercer.kernels.parts import PartProducts, WithoutPart, groups_of
 from mercer.kernels.threads import available_threads, one_blas_thread
 from mercer.kernels.tiles import SymmetricTiles, memory_budget
-from mercer.solvers.exact.eigen import (
-    Spectrum,
-    krylov_limits,
-    krylov_spectrum,
-    shortened,
-    solve,
-    solve_share,
-)
-from mercer.solvers.exact.fit import ExactPlan, Fit, finished, fit_exact, fit_rows
+from mercer.solvers.exact.eigen import Spectrum, shortened, solve, solve_share
+from mercer.solvers.exact.fit import ExactPlan, Fit, finished, fit_exact, fit_rows, float32_pays, rough_operator
 from mercer.solvers.exact.primal import has_few_features
+from mercer.solvers.exact.side_by_side import (
+    Known,
+    SourcePair,
+    block_width,
+    pairs_without_parts,
+    scores_of_parts,
+    start,
+)
 
-_NARROWEST = 4  # vectors in a block: a visit of the tiles costs about the same for one
-_NOISE = 0.01  # size of what is added to start vectors, to find what the model of all rows does not contain
 _WHOLE_ROWS = 1024  # up to here one matrix product is faster than a visit of tiles in threads
-_LEAST_WIDTHS = 12  # with fewer rows than this many times the start's width, LAPACK is as fast
 
 
 @dataclass(frozen=True)
@@ -48,6 +45,11 @@ class _Problem:
     parts: list[slice]
     plan: ExactPlan
 
+    def width(self, n_pairs: int) -> int:
+        """Return the number of vectors per part in iterations for so many pairs; 0 where other solvers are better."""
+        least = self.rows.shape[0] - max(part.stop - part.start for part in self.parts)
+        return block_width(n_pairs, least, self.plan.options.solver)
+
 
 def fit_with_parts(
     kernel: Kernel, X: Points, parts: Sequence[IntArray], plan: ExactPlan
@@ -58,21 +60,39 @@ def fit_with_parts(
     slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
     plan = replace(plan, options=replace(plan.options, positive=kernel.positive))
     given = _Problem(kernel, X[order], slices, plan)
-    by_rows = plan.options.solver == "auto" and has_few_features(kernel, X)
-    operator = None if by_rows else _full_operator(given)
-    full = fit_exact(kernel, given.rows, plan, operator)
-    models = _by_rows(given) if operator is None else _without_parts(given, operator.source, full)
+    if plan.options.solver == "auto" and has_few_features(kernel, X):
+        full, models = fit_exact(kernel, given.rows, plan), _by_rows(given)
+    else:
+        full, models = _by_tiles(given)
     back = np.argsort(order)
     return _reordered(full, X, back), [replace(m, expansion=_on(m.expansion, X, back)) for m in models]
 
 
-def _full_operator(given: _Problem) -> CentredOperator:
-    """Return the centred kernel matrix of all rows: of few rows the whole matrix, which needs no threads."""
+def _by_tiles(given: _Problem) -> tuple[Fit, list[PartModel]]:
+    source, plan = _source(given), given.plan
+    operator = CentredOperator(source, given.kernel.diagonal(given.rows), center=plan.center)
+    rough = _rough_operator(given, operator)
+    full = fit_exact(given.kernel, given.rows, replace(plan, options=replace(plan.options, rough=rough)), operator)
+    return full, _without_parts(given, source, rough, full)
+
+
+def _source(given: _Problem) -> Source:
+    """Return the kernel matrix of all rows: of few rows as a whole, which needs no threads."""
     n, plan = given.rows.shape[0], given.plan
     threads = 1 if n <= _WHOLE_ROWS else available_threads(plan.n_jobs)
-    tiles = SymmetricTiles(given.kernel, given.rows, plan.dtype, memory_budget(), threads)
-    source = _whole(tiles) if n <= _WHOLE_ROWS else tiles
-    return CentredOperator(source, given.kernel.diagonal(given.rows), center=plan.center)
+    tiles = GroupedTiles(given.kernel, given.rows, plan.dtype, memory_budget(), threads)
+    return _whole(tiles) if n <= _WHOLE_ROWS else tiles
+
+
+def _rough_operator(given: _Problem, operator: CentredOperator) -> Operator | None:
+    """Return the operator in float32 where most products should use it; the exact one then keeps sums over parts."""
+    n, wanted, source = given.rows.shape[0], given.plan.n_components, operator.source
+    if not isinstance(source, GroupedTiles) or isinstance(wanted, float) or not given.width(wanted):
+        return None
+    halves = float32_pays(given.kernel, given.rows, wanted, given.plan.options)
+    rough = rough_operator(operator, given.kernel, given.rows, halves, given.plan.n_jobs)
+    source.groups = () if rough is None else groups_of(n, given.parts)
+    return rough
 
 
 def _whole(source: KernelSource) -> GivenKernel:
@@ -90,25 +110,54 @@ def _reordered(full: Fit, X: Points, back: IntArray) -> Fit:
     return replace(full, expansion=_on(full.expansion, X, back), eigenvectors=full.eigenvectors[back])
 
 
-def _without_parts(given: _Problem, source: KernelSource, full: Fit) -> list[PartModel]:
+def _without_parts(given: _Problem, source: Source, rough: Operator | None, full: Fit) -> list[PartModel]:
+    """Return the models without each part; most products use the kernel values of `rough`, if there are any."""
     if full.solver == "dense" and isinstance(source, SymmetricTiles) and 8 * source.shape[0] ** 2 <= memory_budget():
         source = _whole(source)  # that was needed anyway, and parts of it are needed now
     own = np.asarray(given.kernel.diagonal(given.rows), np.float64)
-    products = PartProducts(source, given.parts)
+    exact = cheap = PartProducts(source, given.parts)
+    if isinstance(rough, CentredOperator) and isinstance(rough.source, SymmetricTiles):
+        cheap = PartProducts(rough.source, given.parts)
+    sources = SourcePair(exact, cheap)
+    wanted = given.plan.n_components
+    r = _likely_count(full.expansion.n_components) if isinstance(wanted, float) else int(wanted)
     with one_blas_thread():
-        sums = products.sums()
-        operators = [_operator(given, source, part, own, s) for part, s in zip(given.parts, sums, strict=True)]
-        spectra = _spectra(given, products, operators, full)
+        known = start(sources, full.eigenvectors, given.width(r))
+        operators = [_operator(given, source, part, own, s) for part, s in zip(given.parts, known.sums, strict=True)]
+        spectra, known = _spectra(given, sources, operators, known, r)
         fits = [
             finished(given.kernel, given.rows, operator, spectrum, given.plan.drop_zeros)
             for operator, spectrum in zip(operators, spectra, strict=True)
         ]
         models = [_wide(fit.expansion, part) for fit, part in zip(fits, given.parts, strict=True)]
-        scores = products.outside([model.coef for model in models])
+        scores = scores_of_parts(sources, known, [model.coef for model in models])
     return [
         _part_model(model, fit, y.T - model.offset, own[part], s[part])
-        for model, fit, y, part, s in zip(models, fits, scores, given.parts, sums, strict=True)
+        for model, fit, y, part, s in zip(models, fits, scores, given.parts, known.sums, strict=True)
     ]
+
+
+def _spectra(
+    given: _Problem, sources: SourcePair, operators: list[CentredOperator], known: Known, r: int
+) -> tuple[list[Spectrum], Known]:
+    """Return the pairs of all models, r of each or as many as explain the wanted share, and the last start of them."""
+    options, share = given.plan.options, given.plan.n_components
+    if given.width(r):
+        found, known = pairs_without_parts(sources, operators, known, r, given.plan)
+    else:
+        found = [solve(operator, min(r, operator.shape[0]), options) for operator in operators]
+    if isinstance(share, float):
+        held = [shortened(spectrum, share, operator.trace) for operator, spectrum in zip(operators, found, strict=True)]
+        found = [
+            solve_share(operator, share, options) if one is None else one
+            for operator, one in zip(operators, held, strict=True)
+        ]
+    return found, known
+
+
+def _likely_count(r: int) -> int:
+    """Return how many components are nearly always enough for a share of the variation, where all rows need r."""
+    return r + max(2, r // 8)
 
 
 def _by_rows(given: _Problem) -> list[PartModel]:
@@ -151,65 +200,3 @@ def _part_model(model: Expansion, fit: Fit, scores: Array, own: Array, sums: Arr
     if model.nu is not None or model.n_seen < 2:
         return PartModel(model, scores, norms, np.zeros(model.n_components), model.eigenvalues / freedom)
     return PartModel(model, scores, norms, trained.mean(axis=0), trained.var(axis=0, ddof=1))
-
-
-# -- eigenpairs ----------------------------------------------------------------------------------------------------
-
-
-def _spectra(given: _Problem, products: PartProducts, operators: list[CentredOperator], full: Fit) -> list[Spectrum]:
-    wanted, options = given.plan.n_components, given.plan.options
-    share = wanted if isinstance(wanted, float) else None
-    r = _likely_count(full.expansion.n_components) if share is not None else int(wanted)
-    least = min(operator.shape[0] for operator in operators)
-    if options.solver in ("auto", "krylov") and _LEAST_WIDTHS * max(r, _NARROWEST) <= least:
-        found = _side_by_side(given, products, operators, full, r)
-    else:
-        found = [solve(operator, min(r, operator.shape[0]), options) for operator in operators]
-    if share is None:
-        return found
-    held = [shortened(spectrum, share, operator.trace) for operator, spectrum in zip(operators, found, strict=True)]
-    return [
-        solve_share(operator, share, options) if one is None else one
-        for operator, one in zip(operators, held, strict=True)
-    ]
-
-
-def _likely_count(r: int) -> int:
-    """Return how many components are nearly always enough for a share of the variation, where all rows need r."""
-    return r + max(2, r // 8)
-
-
-def _side_by_side(
-    given: _Problem, products: PartProducts, operators: list[CentredOperator], full: Fit, r: int
-) -> list[Spectrum]:
-    """Run one block Krylov iteration per part, all in step."""
-    allowed = np.ones((len(given.parts), len(full.eigenvectors)))
-    for row, part in zip(allowed, given.parts, strict=True):
-        row[part] = 0.0
-    counts = allowed.sum(axis=1)[:, None, None]
-    start = np.random.default_rng(0).standard_normal((max(r, _NARROWEST), allowed.shape[1]))
-    start *= _NOISE / np.sqrt(allowed.shape[1])
-    start[: full.eigenvectors.shape[1]] += full.eigenvectors.T[: len(start)]
-
-    def centred(blocks: Array) -> Array:
-        return blocks - blocks.sum(axis=2, keepdims=True) / counts * allowed[:, None] if given.plan.center else blocks
-
-    unit = max(abs(operator.trace) for operator in operators) or 1.0  # so that squares do not overflow
-    limits = krylov_limits(operators[0], given.plan.options)
-    found = batch_krylov(
-        lambda blocks: centred(products.within(centred(blocks))) / unit,
-        start * allowed[:, None],
-        r,
-        allowed=allowed,
-        **{**limits, "noise": limits["noise"] / unit},
-        channel=given.plan.channel,
-    )
-    return [
-        krylov_spectrum(
-            KrylovResult(
-                unit * found.values[k], np.delete(found.vectors[k], part, axis=1).T, unit * found.residuals[k],
-                unit * float(found.lowest[k]), found.n_iter, bool(found.converged[k]),
-            )
-        )
-        for k, part in enumerate(given.parts)
-    ]  # fmt: skip
