@@ -284,6 +284,10 @@ class Expansion:
     @cached_property
     def gram_inverse(self) -> Array:
         """The pseudo-inverse of the gram matrix, (r, r)."""
+        own = np.diagonal(self.gram)
+        if np.count_nonzero(self.gram) == np.count_nonzero(own):  # orthogonal components
+            usable = np.abs(own) > _SMALL * np.abs(own).max(initial=0.0)
+            return np.diag(np.divide(1.0, own, out=np.zeros_like(own), where=usable))
         return np.asarray(np.linalg.pinv(self.gram, rcond=_SMALL, hermitian=True))
 
     def residual(self, X: Points, diagonal: Array | None = None) -> Array:
