@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mercer.engine.krylov_batch import batch_krylov
+from mercer.engine.krylov_batch import _Space, batch_krylov
 
 LIMITS = {"tol": 1e-9, "floor": 1e-14, "noise": 0.0, "max_iter": 400}
 
@@ -68,6 +68,21 @@ def test_pairs_of_random_matrices(seed, k, r):
     expected = np.linalg.eigvalsh(matrices)[:, ::-1][:, :r]
     assert found.converged.all()
     assert_allclose(found.values, expected, atol=1e-10 * expected.max())
+
+
+@pytest.mark.parametrize("apart", [1.0, 0.3, 0.03, 0.003, 1e-5, 0.0])
+def test_rows_become_orthogonal_to_rounding_however_near_to_each_other(rng, apart):
+    n, b = 200, 4
+    space = _Space(np.zeros((2, 32, n)), np.zeros((2, 32, 32)), np.ones((2, n)))
+    space.Q[:, :8] = np.linalg.qr(rng.standard_normal((2, n, 8)))[0].transpose(0, 2, 1)
+    space.size = 8
+    rows = rng.standard_normal((2, b, n))
+    rows[:, 2:] = rows[:, :2] + apart * rows[:, 2:]
+    rows -= (rows @ space.Q[:, :8].transpose(0, 2, 1)) @ space.Q[:, :8]
+    basis, R = space.orthonormal(rows)
+    assert_allclose(basis @ basis.transpose(0, 2, 1), np.tile(np.eye(b), (2, 1, 1)), atol=2e-15)
+    assert_allclose(basis @ space.Q[:, :8].transpose(0, 2, 1), np.zeros((2, b, 8)), atol=2e-15)
+    assert_allclose(R.transpose(0, 2, 1) @ basis, rows, atol=1e-12)
 
 
 def test_it_stops_after_the_given_number_of_products(rng):

@@ -16,9 +16,10 @@ from mercer.events import SILENT, Channel
 
 _BLOCKS, _SMALLEST_BASIS = 12, 64  # blocks of a basis, and vectors at least; then it is restarted
 _FIRST_TEST = 3  # steps before the first test: good start vectors are not that good
-_FASTEST = np.log(50.0)  # no step lowers residuals more than by this factor, so no test is needed before
+_FASTEST = np.log(20.0)  # hardly a step lowers residuals by a larger factor, so no test is needed before
 _DEPENDENT = 1e-13  # share of the largest row below which a row is rounding
-_INDEPENDENT = 1e-3  # distance of a row of unit length from the span of others, from which Cholesky is accurate enough
+_INDEPENDENT = 1e-3  # distance of a row of unit length from the span of others, from which Cholesky is accurate enough,
+_FAR_APART = 0.1  # and from which it makes rows orthogonal at once
 
 Products = Callable[[Array], Array]  # (k, b, n) -> (k, b, n)
 
@@ -106,6 +107,7 @@ class _Space:
         self.Q, self.T, self.allowed = Q, T, allowed
         self.size, self.restarted = 0, False
         self._near = 0  # products of the next block have no inner products with rows before this one
+        self._largest = np.zeros(len(Q))  # entry of T up to now
         self._coupling: Array | None = None  # of the next block with the products of the last one, if known from these
         self._rng = np.random.default_rng(0)
 
@@ -117,6 +119,7 @@ class _Space:
         projected, remainder = self._outside(product, near)
         if first and self._coupling is not None:  # which may be more accurate, as the products of the last block may be
             projected[:, :, : first - near] = self._coupling
+        self._largest = np.maximum(self._largest, np.abs(projected).max(axis=(1, 2)))
         self.T[:, first : self.size, near : self.size] = projected
         self.T[:, near : self.size, first : self.size] = projected.transpose(0, 2, 1)
         return self.orthonormal(remainder)
@@ -129,22 +132,22 @@ class _Space:
 
     def orthonormal(self, rows: Array) -> tuple[Array, Array]:
         """Return an orthonormal basis of rows, orthogonal to Q, and R with rows = R^T basis."""
-        sizes = np.linalg.norm(rows, axis=2)
-        known = np.maximum(np.abs(self.T).max(axis=(1, 2)), sizes.max(axis=1))[:, None]
+        sizes = np.sqrt(np.einsum("kbn,kbn->kb", rows, rows))
+        known = np.maximum(self._largest, sizes.max(axis=1))[:, None]
         if (sizes > _DEPENDENT * known).all():
-            unit = rows / sizes[:, :, None]
-            lower = _cholesky(unit @ unit.transpose(0, 2, 1))
-            if lower is not None:
+            unit = self._outside(rows / sizes[:, :, None])[1]  # after the first time, small rows are not orthogonal
+            lower, least = _cholesky(unit)
+            if least > _INDEPENDENT:
                 self._coupling = (sizes[:, :, None] * lower).transpose(0, 2, 1)
-                return self._again(np.linalg.inv(lower) @ unit), self._coupling
+                basis = np.linalg.inv(lower) @ unit
+                return basis if least > _FAR_APART else self._again(basis), self._coupling
         self._coupling = None  # random rows have inner products with all others
         return self._by_qr(rows, known)
 
     def _again(self, basis: Array) -> Array:
-        """Return the rows orthogonal to Q and to each other; after the first time, small rows are not."""
+        """Return rows that are nearly orthogonal to Q and to each other, made orthogonal."""
         basis = self._outside(basis)[1]
-        lower = np.linalg.cholesky(basis @ basis.transpose(0, 2, 1))
-        return np.asarray(np.linalg.inv(lower) @ basis)
+        return np.asarray(np.linalg.inv(_cholesky(basis)[0]) @ basis)
 
     def _by_qr(self, rows: Array, known: Array) -> tuple[Array, Array]:
         """Do the same for rows some of which depend on others: random ones replace them.
@@ -167,10 +170,13 @@ class _Space:
         self.size, self.restarted, self._near, self._coupling = kept, True, 0, None
 
 
-def _cholesky(correlations: Array) -> Array | None:
-    """Return the Cholesky factors; None if rows are so near to each other that these lose half of the digits."""
+def _cholesky(rows: Array) -> tuple[Array, float]:
+    """Return the Cholesky factors of the inner products of rows, and the smallest number on their diagonals.
+
+    For rows of unit length this is the distance of one of them from the span of others. Without factors it is zero.
+    """
     try:
-        lower = np.linalg.cholesky(correlations)
+        lower = np.linalg.cholesky(rows @ rows.transpose(0, 2, 1))
     except np.linalg.LinAlgError:
-        return None
-    return lower if np.diagonal(lower, axis1=1, axis2=2).min() > _INDEPENDENT else None
+        return np.empty(0), 0.0
+    return lower, float(np.diagonal(lower, axis1=1, axis2=2).min())

@@ -36,7 +36,8 @@ class Scaling:
         mean = (X / size).mean(axis=0) * size  # scaled first, so that huge values do not overflow
         if kind == "common":
             return cls(mean, np.full(X.shape[1], (0.5 * X.max() - 0.5 * X.min()) or 1.0))
-        unit = ((X - mean) / size).std(axis=0) * size
+        apart = (X - mean) / size
+        unit = np.sqrt(np.einsum("ij,ij->j", apart, apart) / len(X)) * size
         if kind == "soft":
             unit = np.sqrt(unit / size) * np.sqrt(0.5 * (X.max(axis=0) / size - X.min(axis=0) / size)) * size
         rounding = 10 * np.finfo(np.float64).eps * np.abs(mean)

@@ -84,11 +84,12 @@ class KernelPCA(KernelDecomposition):
         values of `preimage` do not need it. The regression compares scores by the kernel of the model, or by a Gaussian
         kernel of median width with kernel="chi2", which takes no negative numbers.
     eigen_solver : {"auto", "dense", "arpack", "randomized", "krylov"}, default="auto"
-        How eigenvectors are computed. "dense" is LAPACK on the whole matrix. "arpack" is the Lanczos method of ARPACK,
-        and where that misses copies of an eigenvalue, "krylov". "krylov" is a block Krylov method that multiplies by
-        the centred kernel matrix in tiles and never holds it whole: half of it is kept if that takes at most 1.75 times
-        scikit-learn's `working_memory` setting (1 GiB by default), none of it otherwise. "randomized" is the same
-        iteration; it selects eigenvalues by modulus and stops after `iterated_power` iterations if that is a number.
+        How eigenvectors are computed. "dense" is LAPACK on the whole matrix, or, if all components are wanted and few
+        of them are not zero, on a factor of it. "arpack" is the Lanczos method of ARPACK, and where that misses copies
+        of an eigenvalue, "krylov". "krylov" is a block Krylov method that multiplies by the centred kernel matrix in
+        tiles and never holds it whole: half of it is kept if that takes at most 1.75 times scikit-learn's
+        `working_memory` setting (1 GiB by default), none of it otherwise. "randomized" is the same iteration; it
+        selects eigenvalues by modulus and stops after `iterated_power` iterations if that is a number.
         "auto" takes singular values of rows ("svd") where the kernel is "linear", "cosine" or "wavelet" and features
         are few; Lanczos steps on the whole matrix ("lanczos") or "dense" up to 1000 rows, and "lanczos" up to 1800 for
         up to 16 components of a positive kernel; "dense" where more than an eighth of all components are wanted; and

@@ -23,7 +23,6 @@ from mercer.kernels.user_given import Precomputed
 
 _HALF_UNIT32 = float(np.finfo(np.float32).eps) / 2.0  # largest relative error of one rounding in float32
 _SCORE_ERROR = 1e-6  # of scores, relative to the root mean square distance from the mean
-_MANY_VECTORS = 512
 _ROWS = "these rows"
 _SMALL = 1e-12  # relative size below which a direction of the metric counts as absent
 
@@ -195,9 +194,7 @@ class Expansion:
             else:
                 out[rows] = block @ transposed
 
-        # products with many vectors take longer than kernel values, and BLAS uses threads for them by itself
-        threads = available_threads() if len(weights) <= _MANY_VECTORS else 1
-        blocks.for_each_chunk(X, work, threads, len(weights))
+        blocks.for_each_chunk(X, work, available_threads(), len(weights))
         return out
 
     def project(self, X: Points) -> Array:

@@ -13,6 +13,7 @@ from mercer.kernels.threads import TILE_BYTES, one_blas_thread, row_slices, run_
 
 _CHUNK_BYTES = 8 * 2**20  # several blocks of kernel values for new rows stay in the caches while they are used,
 _CHUNK_ROWS = 128  # unless they then have fewer rows than matrix products need to be fast
+_MANY_VECTORS = 512
 _EDGE = 512  # rows of a square tile: large enough for BLAS, small enough that the diagonal's double storage is cheap
 _SLAB_BYTES = 32 * 2**20
 _STRIP = 128  # rows of a strip of a whole matrix
@@ -87,7 +88,8 @@ class PointBlocks:
         budget = min(TILE_BYTES, memory_budget())
         slices = row_slices(n_rows(X), per_row, budget // threads)
         if len(slices) > 1:
-            budget = min(budget, max(_CHUNK_BYTES, _CHUNK_ROWS * per_row * threads))
+            if vectors <= _MANY_VECTORS:  # BLAS arranges these anew for every block, which for many takes long
+                budget = min(budget, max(_CHUNK_BYTES, _CHUNK_ROWS * per_row * threads))
             slices = row_slices(n_rows(X), per_row, budget // threads)
             shares = threads * -(-len(slices) // threads)  # all threads have equally much to do
             slices = row_slices(n_rows(X), 1, -(-n_rows(X) // shares))

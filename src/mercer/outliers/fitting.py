@@ -60,7 +60,7 @@ class Fitting:
         unit = self._distance_unit(X)
         for part, own in zip(left_out, parts, strict=True):
             model, found = score_part(own, self.settings.explained)
-            judges.append(PanelJudge(scaling, model, _ellipsoid(np.delete(X, part, axis=0), unit)))
+            judges.append(PanelJudge(scaling, model, _ellipsoid(_without(X, part), unit)))
             scores.append(with_distance(found, judges[-1].ellipsoid, X[part]))
         self._tell(len(held) + 1, len(held) + 1)
         known = KnownRows.of(X, np.concatenate(left_out), np.vstack(scores))
@@ -127,6 +127,13 @@ class Fitting:
 
 def _ellipsoid(X: Array, unit: str | None) -> Ellipsoid | None:
     return None if unit is None else Ellipsoid.of(X, unit)
+
+
+def _without(X: Array, part: IntArray) -> Array:
+    """Return the rows that are not in the part; quicker than `np.delete` for few rows."""
+    kept = np.ones(len(X), bool)
+    kept[part] = False
+    return X[kept]
 
 
 def _learns_rows_by_heart(estimator: Any, rows: Array, n_reference: int) -> bool:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
-from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest
+from mercer.engine.dense import leading_pairs_by_lanczos, pairs_and_lowest, pairs_of_low_rank
 from mercer.engine.krylov import NEARLY, KrylovResult, Product, block_krylov
 from mercer.errors import SlowFitWarning, warn_user
 from mercer.events import SILENT, Channel
@@ -25,6 +25,8 @@ _INDEFINITE_SHARE, _INDEFINITE_ROWS = 32, 5000  # or more than this share, where
 _LANCZOS_ROWS = 250  # up to so many rows LAPACK is faster
 _WHOLE_ROWS, _WHOLE_PAIRS = 1800, 16  # up to here products with the whole matrix pay
 _LANCZOS_SHARE = (16, _INDEFINITE_SHARE)  # LAPACK is faster for a larger share of all pairs: positive kernels, others
+_LOW_RANK_ROWS, _MANY_PAIRS = 300, 0.5  # from here on it pays to ask for the rank, if this share of all pairs is wanted
+_ENTRY_ERROR = 16.0  # of centred kernel values at most, in units of the last place of the largest k(x, x)
 _BLOCK = 8  # a pass over the tiles costs about the same for one vector as for eight
 _PAIRS_PER_BLOCK = 40  # so many wanted pairs for each eight vectors of a block
 _WIDEST_BLOCK = 32
@@ -60,6 +62,7 @@ class EigenOptions:
     costly: bool = False  # whether every product (every rough one, if there are such) computes the kernel values again
     rough: Operator | None = None  # nearly the same operator with quicker products, whose eigenvectors are the start
     improve: Callable[[Array], Array] | None = None  # turns random start vectors into better ones
+    zeros: bool = True  # whether pairs of eigenvalue zero are wanted, too, where all others are fewer than asked for
     whole: bool = False  # whether the matrix is computed in this process, and fits in memory as a whole
 
 
@@ -152,7 +155,7 @@ def _dense(operator: Operator, n_pairs: int, options: EigenOptions) -> Spectrum:
         if found is not None:
             return found
     with one_blas_thread() if n <= _ONE_THREAD_ROWS else nullcontext():
-        return _lapack(K, n_pairs, options)
+        return _of_low_rank(K, n_pairs, operator, options) or _lapack(K, n_pairs, options)
 
 
 def _pays_as_a_whole(operator: Operator, n_pairs: int, options: EigenOptions) -> bool:
@@ -168,6 +171,18 @@ def _lanczos(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum | None:
     if found is None:
         return None
     return Spectrum(found.values, found.vectors, found.lowest, "lanczos", found.n_steps)
+
+
+def _of_low_rank(K: Array, n_pairs: int, operator: Operator, options: EigenOptions) -> Spectrum | None:
+    """Return the pairs of a matrix of low rank without those of eigenvalue zero, where these are not wanted."""
+    known = options.positive and not options.zeros and operator.dtype == np.float64
+    if not known or len(K) < _LOW_RANK_ROWS or n_pairs < _MANY_PAIRS * len(K):
+        return None
+    found = pairs_of_low_rank(K, _ENTRY_ERROR * _eps(operator) * operator.largest_entry)
+    if found is None:
+        return None
+    values, vectors = found
+    return Spectrum(values[:n_pairs], vectors[:, :n_pairs], 0.0, "dense", 1)
 
 
 def _lapack(K: Array, n_pairs: int, options: EigenOptions) -> Spectrum:

@@ -108,7 +108,8 @@ def fit_tiles(
     halves = operator is None and float32_pays(kernel, X, plan.n_components, options)
     given, operator = operator, operator or make_operator(kernel, X, plan.dtype, plan.n_jobs, plan.center)
     rough = options.rough or rough_operator(operator, kernel, X, halves, plan.n_jobs)
-    options = replace(options, positive=kernel.positive, rough=rough)
+    zeros = not (plan.drop_zeros or isinstance(plan.n_components, float))
+    options = replace(options, positive=kernel.positive, rough=rough, zeros=zeros)
     options = replace(options, costly=not _keeps_tiles(options.rough or operator))
     spectrum = eigenpairs(kernel, X, operator, replace(plan, options=options))
     if given is None and loses_sums(operator, spectrum):

@@ -91,11 +91,11 @@ def pairs_without_parts(
     spectra = [
         krylov_spectrum(
             KrylovResult(
-                unit * found.values[k], np.delete(found.vectors[k], part, axis=1).T, unit * found.residuals[k],
+                unit * found.values[k], found.vectors[k][:, kept].T, unit * found.residuals[k],
                 unit * float(found.lowest[k]), found.n_iter, bool(found.converged[k]),
             )
         )
-        for k, part in enumerate(sources.exact.parts)
+        for k, kept in enumerate(_kept(sources.exact)[:, 0] > 0)
     ]  # fmt: skip
     return spectra, known
 
