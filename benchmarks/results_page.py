@@ -25,6 +25,7 @@ from papers.result import DONE, Result, load_result
 
 _WIDTH = 1230  # pixels of a committed picture, at most: sharp where a page shows it 820 wide
 _COLOURS = 96
+_MOST = 20  # rows of a table whose slowest rows come first
 _PICTURES = "images/results"
 
 Found = tuple[Experiment, Result | None, Path | None]
@@ -171,7 +172,7 @@ def _peers(bench: Path, old: OldPage, pictures: Path) -> Iterator[str]:
     yield from _pictures(bench, pictures, whole=set(shown) == set(stored), old=old)
     for name in shown:
         if name in stored:
-            yield narrow("\n".join(report.lines(runner.load(name), stored[name])).strip() + "\n")
+            yield narrow("\n".join(report.lines(runner.load(name), stored[name], _MOST)).strip() + "\n")
         else:
             yield narrow(old.objective(name))
 

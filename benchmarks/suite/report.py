@@ -42,8 +42,8 @@ def data_name(record: Record) -> str:
     return f"{record.stand_in} (in place of {record.dataset})" if record.stand_in else record.dataset
 
 
-def lines(objective: Objective, records: list[Record]) -> list[str]:
-    """Return the rows of the table for one objective, in Markdown."""
+def lines(objective: Objective, records: list[Record], most: int | None = None) -> list[str]:
+    """Return the rows of the table for one objective, in Markdown; where the slowest come first, at most so many."""
     names = list(dict.fromkeys(name for record in records for name in record.qualities))
     text = [f"\n### {objective.name}: {objective.question}\n"]
     if told := store.stamp(records):
@@ -52,12 +52,16 @@ def lines(objective: Objective, records: list[Record]) -> list[str]:
         text.append(f"Expected: {objective.bar}\n")
     head = ["data", "solver", "seconds", "times the fastest peer", *names, "MB"]
     text += [markdown_row(head), "|---" * len(head) + "|"]
-    shown = _shown(records)
-    for record in sorted(shown, key=lambda r: _ratio(r, records)) if objective.worst_first else shown:
+    shown, left_out = _shown(records), 0
+    if objective.worst_first:
+        shown = sorted(shown, key=lambda r: _ratio(r, records))
+        left_out = len(shown[most:]) if most else 0
+    for record in shown[: len(shown) - left_out]:
         solver = f"{record.solver} (peer)" if record.peer else record.solver
         text.append(markdown_row([data_name(record), solver, *_cells(record, records, names)]))
     if objective.worst_first:
         text += ["", *_medians(records)]
+        text += [f"- not listed: {left_out} rows with larger ratios, and peers"] if left_out else []
     if objective.means:
         text += ["", *(f"- mean of {_mean(records, name)}" for name in names)]
     if objective.growth:

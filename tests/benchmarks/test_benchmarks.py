@@ -55,6 +55,10 @@ def test_the_slowest_can_stand_first():
     assert ours == "- ours: median of 1 ratios 0.50, least 0.50, 1 below 1"
     assert slow.startswith("- slow: median of 1 ratios 0.11")
     assert [line.split("|")[2].strip() for line in table] == ["slow", "ours", "peer (peer)"]
+    *_, listed, _, ours, _, left_out = report.lines(objective, records, 1)
+    assert listed.split("|")[2].strip() == "slow"
+    assert ours.startswith("- ours: median of 1 ratios")
+    assert left_out == "- not listed: 2 rows with larger ratios, and peers"
 
 
 def test_exponents_are_slopes_of_logarithms():

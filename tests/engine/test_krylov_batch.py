@@ -85,6 +85,18 @@ def test_rows_become_orthogonal_to_rounding_however_near_to_each_other(rng, apar
     assert_allclose(R.transpose(0, 2, 1) @ basis, rows, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["falling", "equal pairs", "flat", "rank two"])
+@pytest.mark.parametrize("b", [2, 4])
+def test_blocks_may_be_narrower_than_the_number_of_pairs(rng, name, b):
+    matrices, allowed = operators(rng, SPECTRA[name])
+    start = rng.standard_normal((3, b, allowed.shape[1])) * allowed[:, None]
+    found = batch_krylov(lambda V: V @ matrices, start, 9, allowed=allowed, **LIMITS)
+    assert found.converged.all()
+    assert_allclose(found.values, np.tile(np.sort(SPECTRA[name])[::-1][:9], (3, 1)), atol=1e-12)
+    residual = found.vectors @ matrices - found.values[:, :, None] * found.vectors
+    assert np.linalg.norm(residual, axis=2).max() <= 2e-9 * np.abs(SPECTRA[name]).max()
+
+
 def test_it_stops_after_the_given_number_of_products(rng):
     matrices, allowed = operators(rng, SPECTRA["flat"])
     calls = []

@@ -290,3 +290,24 @@ def test_more_folds_than_rows_that_set_the_limits_hold_out_one_row_each(n_folds)
     detector = KernelOutlierDetector(n_folds=n_folds, random_state=0).fit(X)
     assert 150 <= len(detector.calibration_.folds) == detector.calibration_.n < 250
     assert 0.01 < (detector.predict(X) == -1).mean() < 0.1
+
+
+def test_models_of_many_components_equal_models_fitted_apart(rng, monkeypatch):
+    """Blocks are narrower than the number of components, except where eigenvalues occur several times."""
+    widths, run = [], side_by_side.batch_krylov
+    monkeypatch.setattr(
+        side_by_side,
+        "batch_krylov",
+        lambda products, block, *a, **m: widths.append(block.shape[1]) or run(products, block, *a, **m),
+    )
+    spread, equal = rng.standard_normal((400, 6)), np.eye(400)[:, :395] * 3.0
+    equal[395:] = rng.standard_normal((5, 395)) * 0.2
+    for X, gamma, expected in ((spread, 0.1, 4), (equal, 0.01, 14)):
+        widths.clear()
+        parts = np.array_split(rng.permutation(400), 5)
+        _, models = fit_with_parts(RBF(gamma), X, parts, ExactPlan(14))
+        assert widths == [expected]
+        for part, found in zip(parts, models, strict=True):
+            kept = np.delete(X, part, axis=0)
+            values = fit_exact(RBF(gamma), kept, ExactPlan(14)).expansion.eigenvalues
+            assert_allclose(found.expansion.eigenvalues, values, rtol=1e-9)

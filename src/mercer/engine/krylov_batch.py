@@ -15,7 +15,8 @@ from mercer.engine.krylov import NEARLY
 from mercer.events import SILENT, Channel
 
 _BLOCKS, _SMALLEST_BASIS = 12, 64  # blocks of a basis, and vectors at least; then it is restarted
-_FIRST_TEST = 3  # steps before the first test: good start vectors are not that good
+_BASIS_PER_PAIR = 5  # vectors of it at least for each wanted pair
+_FIRST_TEST = 3  # steps before the first test, or two more than find as many pairs: start vectors are not that good
 _FASTEST = np.log(20.0)  # hardly a step lowers residuals by a larger factor, so no test is needed before
 _DEPENDENT = 1e-13  # share of the largest row below which a row is rounding
 _INDEPENDENT = 1e-3  # distance of a row of unit length from the span of others, from which Cholesky is accurate enough,
@@ -41,7 +42,7 @@ class BatchResult:
 def batch_krylov(
     products: Products,
     start: Array,  # (k, b, n), n at least 12 b
-    n_pairs: int,  # at most b
+    n_pairs: int,  # if more than b, enough steps for a larger basis; more than b copies of an eigenvalue can be missed
     *,
     allowed: Array,  # (k, n), 0 where vectors of an operator are zero, else 1
     tol: float | Array,  # relative to the largest eigenvalue, for the residual norms; one for all, or (k,)
@@ -54,11 +55,13 @@ def batch_krylov(
 ) -> BatchResult:
     """Return the leading eigenpairs of all operators; stop by residuals, by stagnation, or after max_iter products."""
     k, b, n = start.shape
-    room = min(max(_BLOCKS * b, _SMALLEST_BASIS), int(allowed.sum(axis=1).min()) // 2) // b * b
+    room = max(_BLOCKS * b, _SMALLEST_BASIS, _BASIS_PER_PAIR * n_pairs)
+    room = min(room, int(allowed.sum(axis=1).min()) // 2) // b * b
     space = _Space(np.empty((k, room, n)), np.zeros((k, room, room)), allowed)
     block, R = space.orthonormal(start)
     known = None if first is None or not _independent(R) else np.linalg.solve(R.transpose(0, 2, 1), first)
-    best, lowest, stalled, test = np.full(k, np.inf), np.full(k, np.inf), np.zeros(k, int), _FIRST_TEST
+    best, lowest, stalled = np.full(k, np.inf), np.full(k, np.inf), np.zeros(k, int)
+    test = max(_FIRST_TEST, -(-n_pairs // b) + 2)
     for step in range(1, max_iter + 1):
         block, R = space.extend(block, products(block) if known is None else known)
         known = None

@@ -77,12 +77,13 @@ class KernelOutlierDetector(ModelFiles, OutlierMixin, BaseEstimator):  # type: i
         frequent than alpha where rows depend on each other for long; `ProcessMonitor` keeps the rate there.
 
         With "cv+", a `KernelPCA` and at least 300 rows, all models are computed from one kernel matrix, so that `fit`
-        takes two to three times as long as one model, and scoring hardly longer than by one (longer with hundreds of
-        columns, where distances take as long as kernel values). Scaling, gamma="median" and landmarks are then learned
-        from a third of the rows, at most 300, or from a sixth, at most 3000, if that is more; these rows are in every
-        model, and the other rows set the limits. The same holds for a `LandmarkKernelPCA` without window and
-        forgetting, if there are six rows per landmark or more. With other estimators, with fewer rows, and where
-        `alpha` needs all rows, every model is fitted apart, with its own scaling, and all rows set the limits.
+        takes two to three times as long as one model (longer with 300 rows, or many components), and scoring hardly
+        longer than by one (longer with hundreds of columns, where distances take as long as kernel values). Scaling,
+        gamma="median" and landmarks are then learned from a third of the rows, at most 300, or from a sixth, at most
+        3000, if that is more; these rows are in every model, and the other rows set the limits. The same holds for a
+        `LandmarkKernelPCA` without window and forgetting, if there are six rows per landmark or more. With other
+        estimators, with fewer rows, and where `alpha` needs all rows, every model is fitted apart, with its own
+        scaling, and all rows set the limits.
     n_folds : int, default=5
         Number of parts of the rows for "cv+" and "blocked", and of the first half for "split"; at least 2.
     standardize : {"auto", "soft", "variance"} or bool, default="auto"

@@ -43,7 +43,7 @@ _CHEAP_REFINING_STEPS = 12
 _MORE_VECTORS = 4  # at most, beside the wanted ones, in cheap products that refine:
 _NEAR = 0.5  # those of eigenvalues that are larger than this share of the last wanted one, which they would delay
 _CHEAP_STEPS = 60  # products after which the first run with cheap products ends, converged or not
-_KRYLOV_STEPS = 200
+KRYLOV_STEPS = 200
 _PROBE_STEPS = 20  # products that show whether ARPACK has missed an eigenvalue, and negative ones
 _MISSED = 1e-10  # relative to the largest eigenvalue: one that exceeds others by more is not rounding
 _OVERSAMPLING = 10  # vectors of the randomized solver beside the wanted ones, as in scikit-learn
@@ -230,8 +230,8 @@ def _rest_of_spectrum(operator: Operator, known: Array) -> KrylovResult:
 def _krylov(operator: Operator, n_pairs: int, options: EigenOptions, channel: Channel) -> Spectrum:
     n, limits = operator.shape[0], krylov_limits(operator, options)
     randomized = options.solver == "randomized"
-    block = _block_width(n_pairs, options.costly)
-    if limits["max_iter"] < _KRYLOV_STEPS:  # few steps must find all pairs
+    block = usual_block(n_pairs, options.costly)
+    if limits["max_iter"] < KRYLOV_STEPS:  # few steps must find all pairs
         block = max(block, n_pairs + (_OVERSAMPLING if randomized else 0))
     block = min(n, block)
     if randomized:
@@ -308,7 +308,7 @@ def krylov_limits(operator: Operator, options: EigenOptions) -> dict[str, Any]:
         "tol": options.tol or _WORKING_RESIDUAL,
         "floor": _eps(operator) * min(np.sqrt(operator.shape[0]), _LONGEST_SUM),
         "noise": _eps(operator) * operator.largest_entry * np.sqrt(operator.shape[0]),
-        "max_iter": 2 * (options.power or 0) + 2 if given else options.max_iter or _KRYLOV_STEPS,
+        "max_iter": 2 * (options.power or 0) + 2 if given else options.max_iter or KRYLOV_STEPS,
     }
 
 
@@ -328,7 +328,7 @@ def krylov_spectrum(found: KrylovResult, warn: bool = True) -> Spectrum:
     return Spectrum(found.values[order], found.vectors[:, order], found.lowest, "krylov", found.n_iter)
 
 
-def _block_width(n_pairs: int, costly: bool) -> int:
+def usual_block(n_pairs: int, costly: bool) -> int:
     """Return the number of vectors per pass: as few as use a pass well, and more where there are many pairs."""
     narrow = _BLOCK * min(-(-n_pairs // _PAIRS_PER_BLOCK), _WIDEST_BLOCK // _BLOCK)
     return max(narrow, _COMPUTED_BLOCK) if costly else narrow

@@ -28,6 +28,7 @@ from mercer.solvers.exact.side_by_side import (
     Known,
     SourcePair,
     block_width,
+    may_be_narrow,
     pairs_without_parts,
     scores_of_parts,
     start,
@@ -122,7 +123,8 @@ def _without_parts(given: _Problem, source: Source, rough: Operator | None, full
     wanted = given.plan.n_components
     r = _likely_count(full.expansion.n_components) if isinstance(wanted, float) else int(wanted)
     with one_blas_thread():
-        known = start(sources, full.eigenvectors, given.width(r))
+        narrow = may_be_narrow(full.expansion.eigenvalues, given.plan.options)
+        known = start(sources, full.eigenvectors, given.width(r), narrow)
         operators = [_operator(given, source, part, own, s) for part, s in zip(given.parts, known.sums, strict=True)]
         spectra, known = _spectra(given, sources, operators, known, r)
         fits = [

@@ -19,7 +19,15 @@ from mercer.engine.krylov_batch import BatchResult, batch_krylov
 from mercer.kernels.grouped import GroupedTiles
 from mercer.kernels.operator import CentredOperator
 from mercer.kernels.parts import PartProducts
-from mercer.solvers.exact.eigen import FLOAT32_RESIDUAL, Spectrum, krylov_limits, krylov_spectrum
+from mercer.solvers.exact.eigen import (
+    FLOAT32_RESIDUAL,
+    KRYLOV_STEPS,
+    EigenOptions,
+    Spectrum,
+    krylov_limits,
+    krylov_spectrum,
+    usual_block,
+)
 from mercer.solvers.exact.fit import ExactPlan
 
 _NARROWEST = 4  # vectors in a block: a visit of the tiles costs about the same for one
@@ -27,6 +35,7 @@ _LEAST_WIDTHS = 12  # with fewer rows than this many times the block's width, LA
 # Where no tol was given: what the error of the space of a model's vectors may be, and the residual, relative to the
 # largest eigenvalue, that is small enough also where the last wanted eigenvalue is hardly larger than the next one.
 _ERROR, _RESIDUAL = 5e-7, 1e-11
+_SEPARATE = 1e-6  # share of the largest eigenvalue by which others must differ, so that none counts as a copy
 _NOISE = 0.01  # size of what is added to start vectors, to find what the model of all rows does not contain
 
 
@@ -53,27 +62,47 @@ class Known:
 
 
 def block_width(n_pairs: int, rows: int, solver: str) -> int:
-    """Return the number of vectors per part for so many pairs of so many rows; 0 where other solvers are better."""
+    """Return the number of start vectors per part for so many pairs of so many rows; 0 where other solvers are better.
+
+    Blocks may be narrower.
+    """
     width = max(n_pairs, _NARROWEST)
     return width if solver in ("auto", "krylov") and _LEAST_WIDTHS * width <= rows else 0
 
 
-def start(sources: SourcePair, vectors: Array, width: int) -> Known:
-    """Return so many of the vectors of the model of all rows, (n, r), with some noise, and their products.
+def may_be_narrow(values: Array, options: EigenOptions) -> bool:
+    """Tell whether blocks may have fewer vectors than pairs are wanted, from the eigenvalues of all rows, descending.
 
-    Exact products of that model may be known. The noise is small, so cheap products of it are exact enough.
+    Of an eigenvalue that occurs more often than a block has vectors, some copies would be missed. A given number of
+    steps must find all pairs.
+    """
+    least = _SEPARATE * float(values.max(initial=0.0))
+    separate = bool((values > least).all() and (values[:-1] - values[1:] > least).all())
+    return options.positive and separate and (options.max_iter or KRYLOV_STEPS) >= KRYLOV_STEPS
+
+
+def start(sources: SourcePair, vectors: Array, width: int, narrow: bool) -> Known:
+    """Return the first block of all parts from the vectors of the model of all rows, (n, r), and its products.
+
+    With products that are less exact, it has all of these vectors, of which exact products may be known. Otherwise, if
+    blocks may be narrow, it has fewer mixtures of them: so the iteration needs fewer products in all. Some noise is
+    added. It is small, so cheap products of it are exact enough.
     """
     exact, n = sources.exact, sources.exact.source.shape[0]
-    rows = np.random.default_rng(0).standard_normal((width, n)) * (_NOISE / np.sqrt(n))
     recorded = exact.source.last if isinstance(exact.source, GroupedTiles) else None
+    known = vectors.T[:width] if recorded is None else recorded.vectors[:width]
+    rng = np.random.default_rng(0)
+    few = max(usual_block(width, costly=False) // 2, _NARROWEST)  # a visit of the tiles serves several parts
+    if narrow and recorded is None and few < len(known):
+        known, width = np.linalg.qr(rng.standard_normal((len(known), few)))[0].T @ known, few
+    rows = rng.standard_normal((width, n)) * (_NOISE / np.sqrt(n))
     if width and recorded is not None:
-        known = recorded.vectors[:width]
         ones = recorded.terms[:, -1:] / recorded.weights[0]  # all weights are equal
         terms = np.concatenate([sources.cheap.by_group(rows), ones], axis=1)
         terms[:, : len(known)] += recorded.terms[:, : len(known)]
         rows[: len(known)] += known
     else:
-        rows[: vectors.shape[1]] += vectors.T[:width]
+        rows[: len(known)] += known
         terms = exact.by_group(np.vstack([rows, np.ones(n)]))
     products = exact.without(terms)
     return Known(rows * _kept(exact), products[:, :-1], products[:, -1])
