@@ -50,6 +50,16 @@ def test_pairs_equal_those_of_lapack(seed, rank, kind):
     assert_allclose(K / largest @ found[1], found[1] * (found[0] / largest), atol=1e-13)
 
 
+def test_rounding_errors_of_entries_average_out_as_in_lapack(rng):
+    """As with a wide kernel, whose values are large beside what is left of them after centring."""
+    features, errors = rng.standard_normal((80, 5)), rng.standard_normal((80, 80))
+    K = features @ features.T + 1e-9 * (errors + errors.T)
+    values, vectors = pairs_of_low_rank(K.copy(), 5e-8)
+    assert len(values) == 5
+    assert_allclose(values, np.linalg.eigvalsh(K)[::-1][:5], rtol=1e-14)
+    assert_allclose(K @ vectors, vectors * values, atol=1e-6)
+
+
 @pytest.mark.parametrize("rank", [24, 40, 60])
 def test_matrices_of_more_rank_are_left_to_lapack_as_they_were(rng, rank):
     features = rng.standard_normal((60, rank))
