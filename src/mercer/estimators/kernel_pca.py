@@ -85,7 +85,7 @@ class KernelPCA(KernelDecomposition):
         kernel of median width with kernel="chi2", which takes no negative numbers.
     eigen_solver : {"auto", "dense", "arpack", "randomized", "krylov"}, default="auto"
         How eigenvectors are computed. "dense" is LAPACK on the whole matrix, or, if all components are wanted and few
-        of them are not zero, on a factor of it. "arpack" is the Lanczos method of ARPACK, and where that misses copies
+        of them are not zero, within their space. "arpack" is the Lanczos method of ARPACK, and where that misses copies
         of an eigenvalue, "krylov". "krylov" is a block Krylov method that multiplies by the centred kernel matrix in
         tiles and never holds it whole: half of it is kept if that takes at most 1.75 times scikit-learn's
         `working_memory` setting (1 GiB by default), none of it otherwise. "randomized" is the same iteration; it
